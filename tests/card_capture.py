@@ -19,6 +19,7 @@ import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
 from tests.card_clock import CLOCKED, CURRENT, root_of
+from tests.card_transfers import TRANSFERS
 
 # What CuPy computes by libraries that it does not let streams capture.
 PRODUCTS = frozenset("dot matmul tensordot einsum vdot inner __matmul__".split())
@@ -183,6 +184,7 @@ class Stream:
         STATE.refuse_while_capturing("cudaStreamSynchronize")
         self._check_card()
         CLOCKED.clocks.synchronize(self)
+        TRANSFERS.transfers.end(CLOCKED.clocks.host)
         STATE.wait()
 
     def record(self, event: Any) -> Any:
@@ -191,6 +193,7 @@ class Stream:
 
     def wait_event(self, event: Any) -> None:
         CLOCKED.clocks.wait(self, event.clock)
+        TRANSFERS.transfers.arrive(event.clock)
 
 
 class State:
@@ -267,7 +270,7 @@ def allocated(host: np.ndarray[Any, Any]) -> None:
     root = root_of(host)
     if root.size:
         _MEMORY[root.ctypes.data] = root
-    CLOCKED.clocks.made(host)
+    CLOCKED.clocks.made(host, STATE.stream)
     pool = ALLOCATOR.pool
     if pool is not None:
         pool.kept.append(root_of(host))
@@ -285,8 +288,7 @@ def run(name: str, function: Callable[..., Any], args: Any, kwargs: Any = None) 
     if graph is None:
         STATE.kernels += 1
         found = function(*args, **kwargs)
-        if CLOCKED.clocks.cards > 1:
-            _date(found, _arrays((args, tuple(kwargs.values()))))
+        _date(found, _arrays((args, tuple(kwargs.values()))))
         return found
     _check_capture(name, args)
     with np.errstate(all="ignore"), warnings.catch_warnings():
@@ -332,7 +334,7 @@ def _date(found: Any, used: list[Any]) -> None:
         return
     CLOCKED.clocks.check_card(used)
     for array in made:
-        CLOCKED.clocks.made(array)
+        CLOCKED.clocks.made(array, STATE.stream)
     CLOCKED.clocks.access(STATE.stream, used, made)
 
 
@@ -341,10 +343,9 @@ def write(name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> No
     graph = STATE.graph
     if graph is None:
         STATE.kernels += 1
-        if CLOCKED.clocks.cards > 1:
-            used = _arrays((args, tuple(kwargs.values())))
-            CLOCKED.clocks.check_card(used)
-            CLOCKED.clocks.access(STATE.stream, used, used)
+        used = _arrays((args, tuple(kwargs.values())))
+        CLOCKED.clocks.check_card(used)
+        CLOCKED.clocks.access(STATE.stream, used, used)
         function(*args, **kwargs)
         return
     _check_capture(name, args)

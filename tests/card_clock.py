@@ -1,10 +1,10 @@
 """Which memory of tests/strict_card.py is on which card, and what is ordered there.
 
 Kernels of one card's stream run one after the other; those of two do so only where one
-waits for an event of the other, or the host has waited in between.  With several cards,
-each access is therefore dated, and two that could happen at the same time are refused,
-if one of them writes.  The memory of an array that is freed is used again by the card
-that owns it, which must not happen before others have read it.
+waits for an event of the other, or the host has waited in between.  Each access is
+therefore dated, and two that could happen at the same time are refused, if one of them
+writes.  The memory of an array that is freed is used again by the stream that took it
+from CuPy's pool, which must not happen before others have read it.
 """
 
 from __future__ import annotations
@@ -35,12 +35,13 @@ class _Memory:
 
     Attributes:
       card: the number of the card that has it.
+      owner: the queue that took it from the pool.
       written: when it was written last.
       used: when each queue last read or wrote it.
     """
 
-    def __init__(self, card: int, used: Clock) -> None:
-        self.card = card
+    def __init__(self, owner: Queue, used: Clock) -> None:
+        self.card, self.owner = owner[0], owner
         self.written: tuple[Queue, int] | None = None
         self.used = used
 
@@ -56,7 +57,7 @@ class Clocks:
     """What is known of the cards' memory.
 
     Attributes:
-      cards: how many there are; with one, nothing is dated.
+      cards: how many there are.
       copies: copies between cards: from, to, and how many bytes.
     """
 
@@ -64,22 +65,22 @@ class Clocks:
         self.cards = cards
         self.copies: list[tuple[int, int, int]] = []
         self._memory: dict[int, _Memory] = {}
-        self._freed: dict[int, Clock] = defaultdict(dict)  # by card
+        self._freed: dict[Queue, Clock] = defaultdict(dict)  # by owner
         self._known: dict[Queue, Clock] = defaultdict(dict)
-        self._host: Clock = {}
+        self.host: Clock = {}
 
-    def made(self, host: np.ndarray[Any, Any]) -> None:
+    def made(self, host: np.ndarray[Any, Any], stream: Any) -> None:
         """Account for an array; views share the memory that they are of."""
         root = root_of(host)
-        if self.cards == 1 or id(root) in self._memory:
+        if id(root) in self._memory:
             return
-        card = CURRENT.number
-        self._memory[id(root)] = _Memory(card, self._freed[card].copy())
+        owner = CURRENT.number, stream
+        self._memory[id(root)] = _Memory(owner, self._freed[owner].copy())
         weakref.finalize(root, self._free, id(root))
 
     def _free(self, number: int) -> None:
         memory = self._memory.pop(number)
-        _merge(self._freed[memory.card], memory.used)
+        _merge(self._freed[memory.owner], memory.used)
 
     def card_of(self, host: np.ndarray[Any, Any]) -> int:
         """The card that has an array's memory."""
@@ -110,11 +111,9 @@ class Clocks:
           AssertionError: another one may still write what it reads, or use what it
             writes.
         """
-        if self.cards == 1:
-            return
         queue = CURRENT.number, stream
         known = self._known[queue]
-        _merge(known, self._host)
+        _merge(known, self.host)
         now = known[queue] = known.get(queue, 0) + 1
         for array in reads:
             memory = self._memory.get(id(root_of(array)))
@@ -146,7 +145,15 @@ class Clocks:
 
     def synchronize(self, stream: Any) -> None:
         """The host waits for a stream of the current card."""
-        _merge(self._host, self._known[CURRENT.number, stream])
+        _merge(self.host, self._known[CURRENT.number, stream])
+
+    def reach(self, event: Clock) -> None:
+        """The host waits for an event."""
+        _merge(self.host, event)
+
+    def is_over(self, event: Clock) -> bool:
+        """Whether the host has waited for it."""
+        return all(self.host.get(queue, 0) >= time for queue, time in event.items())
 
 
 def _merge(clock: Clock, other: Clock) -> None:

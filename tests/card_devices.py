@@ -10,6 +10,7 @@ from typing import Any
 from tests import card_capture
 from tests.card_capture import STATE
 from tests.card_clock import CLOCKED, CURRENT
+from tests.card_transfers import TRANSFERS
 
 
 class OutOfMemoryError(MemoryError):
@@ -115,6 +116,17 @@ class Event:
     def record(self, stream: Any = None) -> None:
         assert stream is not None, "the null stream, whatever the current one is"
         self.clock = CLOCKED.clocks.now(stream)
+
+    @property
+    def done(self) -> bool:
+        """Never by itself, since the cards are as slow as the host allows."""
+        return CLOCKED.clocks.is_over(self.clock)
+
+    def synchronize(self) -> None:
+        STATE.refuse_while_capturing("cudaEventSynchronize")
+        POOL.waits += 1
+        CLOCKED.clocks.reach(self.clock)
+        TRANSFERS.transfers.end(CLOCKED.clocks.host)
 
 
 def cuda(cards: int = 1) -> SimpleNamespace:

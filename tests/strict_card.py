@@ -30,6 +30,7 @@ from tests.card_indexing import get_item, set_item
 from tests.card_kernels import ElementwiseKernel
 from tests.card_programs import RawKernel
 from tests.card_signatures import SIGNATURES, checked
+from tests.card_transfers import TRANSFERS, Transfers
 from tfteach.engine.devices import devices
 from tfteach.framework import card_products
 from tfteach.ops.windows import conv_by_cudnn
@@ -65,7 +66,7 @@ def to_card(value: Any) -> Array:
         raise ValueError(f"Unsupported dtype {host.dtype}")
     STATE.refuse_while_capturing("an H2D transfer")
     made = np.array(host)
-    CLOCKED.clocks.made(made)
+    CLOCKED.clocks.made(made, STATE.stream)
     CLOCKED.clocks.access(STATE.stream, [], [made])
     return _made(made)
 
@@ -150,7 +151,7 @@ def _peer_copy(name: str, source: Array) -> Array:
             "CuPy cannot copy non-contiguous array between devices."
         )
     made = host.copy(order="K")
-    CLOCKED.clocks.made(made)
+    CLOCKED.clocks.made(made, STATE.stream)
     CLOCKED.clocks.access(STATE.stream, [host], [made])
     CLOCKED.clocks.copies.append((source.device.id, CURRENT.number, host.nbytes))
     return _made(made)
@@ -322,8 +323,7 @@ class Array:
         if self.dtype != arr.dtype or self.shape != arr.shape:
             raise TypeError(f"{arr.dtype}{arr.shape} into {self.dtype}{self.shape}")
         with self.device:  # CuPy sets it
-            CLOCKED.clocks.access(STATE.stream, [], [self._host])
-        self._host[...] = arr
+            TRANSFERS.transfers.upload(arr, self._host, stream, STATE.stream)
 
     def _fetched(self) -> np.ndarray[Any, Any]:
         """The array, for which the host waits until the card has computed it."""
@@ -337,6 +337,7 @@ class Array:
             CLOCKED.clocks.access(STATE.stream, [self._host])
             if is_blocking:
                 CLOCKED.clocks.synchronize(STATE.stream)
+                TRANSFERS.transfers.end(CLOCKED.clocks.host)
 
     def get(
         self,
@@ -349,8 +350,13 @@ class Array:
         POOL.waits += blocking
         self._read(blocking)
         if out is None:
-            return self._host.copy()
-        out[...] = self._host
+            assert blocking, "the array has no values yet"
+            out = np.empty(self.shape, self.dtype)
+        if blocking:
+            out[...] = self._host
+            return out
+        with self.device:
+            TRANSFERS.transfers.download(self._host, out, STATE.stream)
         return out
 
     def item(self) -> Any:
@@ -472,6 +478,7 @@ def install(monkeypatch: pytest.MonkeyPatch, cards: int = 1) -> None:
     """Until the test ends `cupy` is this module, and there are so many cards."""
     monkeypatch.setattr(POOL, "arenas", defaultdict(Arena))
     monkeypatch.setattr(CLOCKED, "clocks", Clocks(cards))
+    monkeypatch.setattr(TRANSFERS, "transfers", Transfers())
     monkeypatch.setattr(STATE, "streams", {})
     monkeypatch.setitem(vars(CARD), "cuda", cuda(cards))
     spec = importlib.machinery.ModuleSpec("cupy", None)
@@ -480,7 +487,9 @@ def install(monkeypatch: pytest.MonkeyPatch, cards: int = 1) -> None:
     scipy_of_card = SimpleNamespace(special=StrictCard("cupyx.scipy.special"))
     for name, module in {
         "cupy": CARD,
-        "cupyx": SimpleNamespace(scipy=scipy_of_card, empty_pinned=np.empty),
+        "cupyx": SimpleNamespace(
+            scipy=scipy_of_card, empty_pinned=TRANSFERS.transfers.empty_pinned
+        ),
         "cupyx.scipy": scipy_of_card,
         "cudnn": card_cudnn.MODULE,
     }.items():

@@ -78,6 +78,10 @@ class Device:
             return value.copy()  # a separate array, not one in the GPU's ledger
         return to_host(value)
 
+    def download(self, value: Any) -> Any:
+        """The value in the host's memory, or a `Download` that is not waited for."""
+        return to_host(value)
+
     def bind(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """The kernel, bound to this device."""
         return function
@@ -153,6 +157,7 @@ class CudaGPU(Device):
     def __init__(self, index: int, physical: int, options: Any = None) -> None:
         import cupy
 
+        from tfteach.engine.devices.card_copies import CardCopies
         from tfteach.engine.devices.card_memory import CardLedger
 
         super().__init__("GPU", index, cupy)
@@ -173,6 +178,7 @@ class CudaGPU(Device):
             self.name, self.card, pool, self.memory_limit_bytes
         )
         self.ledger = self.card_ledger
+        self._copies = CardCopies(cupy, self.card)
 
     def put(self, value: Any, source: Device | None = None) -> Any:
         is_of_host = isinstance(value, np.ndarray | np.generic)
@@ -181,7 +187,15 @@ class CudaGPU(Device):
         if isinstance(source, CudaGPU) and source is not self and not is_of_host:
             return self._from_card(value, source)
         with self.card:
+            if isinstance(value, np.ndarray):
+                return self._copies.upload(value)
             return self.xp.array(value)
+
+    def download(self, value: Any) -> Any:
+        if not isinstance(value, self.xp.ndarray):
+            return to_host(value)
+        with self.card:
+            return self._copies.download(value)
 
     def _from_card(self, value: Any, source: CudaGPU) -> Any:
         """A copy of another card's array, in the order of both cards' kernels.
@@ -216,7 +230,7 @@ class CudaGPU(Device):
 
     def synchronize(self) -> None:
         with self.card:
-            self.xp.cuda.get_current_stream().synchronize()
+            self._copies.finish()
         self.card_ledger.read()
 
     def shortage(self, needed_bytes: int) -> str:

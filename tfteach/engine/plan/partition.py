@@ -128,6 +128,13 @@ class Recv(_Copy, abstract=True):
         self.record(sent)
         return self.target.put(sent, self.source)
 
+    def queue(self, sent: Any) -> Any:
+        """The value in the host's memory, or a `Download`; for what is only fetched."""
+        if isinstance(sent, Cell):
+            sent = sent.value
+        self.record(sent)
+        return self.source.download(sent)
+
     def record(self, sent: Any) -> None:
         """Count the copy."""
         source, target = self.source.name, self.target.name

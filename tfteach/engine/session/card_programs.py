@@ -10,6 +10,7 @@ from tfteach.engine.execute.compile import Compiled, compile_step
 from tfteach.engine.execute.cuda_graph import GraphedStep
 from tfteach.engine.execute.kernel_context import Resources
 from tfteach.engine.execute.program import Program
+from tfteach.engine.execute.queued_fetches import queue_fetches
 from tfteach.engine.flow.dataflow import DataflowProgram
 from tfteach.engine.flow.nested_blocks import Nested
 from tfteach.engine.flow.nested_source import NestedProgram, program_with_flow
@@ -32,7 +33,7 @@ def card_program(
     """
 
     def compiled(planned: Step) -> Compiled:
-        return compile_step(planned, resources, session, fuse_on_card)
+        return queue_fetches(compile_step(planned, resources, session, fuse_on_card))
 
     def for_shapes(feed_shapes: Sequence[tuple[int, ...]]) -> Compiled:
         return compiled(specialize(step, feed_shapes))
@@ -42,7 +43,7 @@ def card_program(
 
     def graphed_loops(special: Step, nested: Nested) -> GraphedStep | None:
         try:
-            return graphed(unrolled(special, nested, fuse_on_card))
+            return graphed(queue_fetches(unrolled(special, nested, fuse_on_card)))
         except NotUnrolledError as error:
             reason = f"not as a CUDA graph: {error}"
             special.log.append(Change("capture", "", reason))
