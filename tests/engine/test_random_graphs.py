@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 import tfteach as tf
 from tfteach.engine.execute.program import HOT_AFTER_RUNS, MANY_RUNS, Program
@@ -94,12 +92,7 @@ def _program(session: BaseSession) -> Any:
     return list(session._programs.values())[-1][0]
 
 
-@settings(
-    max_examples=30,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
-@given(seed=st.integers(0, 10**6))
+@pytest.mark.parametrize("seed", range(30))
 def test_every_way_to_run_gives_the_same(seed: int) -> None:
     rng = np.random.RandomState(seed)
     fed = [np.float32(rng.randn(rows, 3)) for rows in (5, 2)]
