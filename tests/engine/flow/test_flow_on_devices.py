@@ -12,10 +12,11 @@ import pytest
 
 import tfteach
 import tfteach as tf
-from tfteach.engine.execute.code_blocks import parts_of
+from tfteach.engine.execute.block_kernel import parts_of
 from tfteach.engine.flow.dataflow import DataflowProgram
 from tfteach.engine.flow.device_blocks import CompiledBlock
 from tfteach.engine.flow.flow_on_devices import FlowOnDevices
+from tfteach.explain import record
 
 pytestmark = pytest.mark.usefixtures("no_cards")
 WAIT_S = 20.0  # a test that has to wait so long has failed
@@ -38,7 +39,13 @@ def meeting(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         met.append(block.instructions[-1].node.device.name[-5:])
         return inner(block, *values)
 
+    def run_observed(block: CompiledBlock, *arguments: Any) -> Any:
+        barrier.wait(WAIT_S)
+        return observed(block, *arguments)
+
+    observed = CompiledBlock.run_observed
     monkeypatch.setattr(CompiledBlock, "__call__", call)
+    monkeypatch.setattr(CompiledBlock, "run_observed", run_observed)
     return met
 
 
@@ -230,6 +237,70 @@ def test_a_time_limit_ends_loops(parallel: None) -> None:
         with pytest.raises(tf.errors.DeadlineExceededError):
             sess.run(found, {x: [-1.0, 0.0]}, options=options)
         assert sess.run(found, {x: [2.0, 0.0]}) == [2.0, 3.0]
+
+
+def rows_of(metadata: Any) -> dict[str, list[str]]:
+    return {
+        device.device[-5:]: [node.node_name for node in device.node_stats]
+        for device in metadata.step_stats.dev_stats
+        if "/device:" in device.device
+    }
+
+
+def test_a_trace_shows_each_iteration_on_its_thread(
+    meeting: list[str], parallel: None
+) -> None:
+    tfteach.simulate_gpus(2)
+    x, found = towers(power)
+    options, metadata = tf.RunOptions(trace_level=3), tf.RunMetadata()
+    with tf.Session(config=SECOND) as sess:
+        sess.run(found, {x: [1.0, 2.0]}, options=options, run_metadata=metadata)
+    rows = rows_of(metadata)
+    for i in range(2):
+        names = rows[f"GPU:{i}"]
+        assert names.count(f"tower{i}/while/mul") == 3
+        assert names.count(f"tower{i}/add") == 1
+    threads = {
+        node.node_name.partition(":")[0]: node.thread_id
+        for device in metadata.step_stats.dev_stats
+        for node in device.node_stats
+        if "/host" in device.device
+    }
+    assert threads["tower0/while/mul"] != threads["tower1/while/mul"]
+
+
+@pytest.mark.parametrize("taken", [False, True])
+def test_a_trace_has_rows_for_what_ran(parallel: None, taken: bool) -> None:
+    """The memory of a loop is released as it iterates, also in a traced run."""
+    tfteach.simulate_gpus(2, memory="16MiB")
+    training = tf.placeholder(tf.bool, [], name="training")
+    x = tf.placeholder(tf.float32, [1 << 18], name="x")  # 1 MiB
+    found = []
+    for i in range(2):
+        with tf.device(f"/gpu:{i}"), tf.name_scope(f"tower{i}"):
+            y = tf.cond(training, lambda: tf.exp(x), lambda: tf.negative(x))
+            found.append(tf.reduce_sum(power(tf.exp(y * 0.0), 20)))
+    options, metadata = tf.RunOptions(trace_level=1), tf.RunMetadata()
+    with tf.Session(config=SECOND) as sess:
+        feed = {x: np.zeros(1 << 18), training: taken}
+        expected = sess.run(found, feed)
+        assert sess.run(found, feed, options, metadata) == expected
+        peaks = [device.ledger.peak_bytes for device in sess.devices[1:]]
+    assert max(peaks) <= 6 << 20
+    for i in range(2):
+        names = rows_of(metadata)[f"GPU:{i}"]
+        assert (f"tower{i}/cond/Exp" in names) == taken
+        assert (f"tower{i}/cond/Neg" in names) == (not taken)
+        assert f"tower{i}/while/mul" in names
+
+
+def test_an_observer_of_one_thread_follows_the_step_in_order(parallel: None) -> None:
+    tfteach.simulate_gpus(2)
+    x, found = towers(power)
+    with tf.Session(config=SECOND) as sess:
+        run = record(sess, found, {x: [1.0, 2.0]})
+        names = [step.op for step in run if step.op.endswith("while/mul")]
+    assert names == ["tower0/while/mul"] * 3 + ["tower1/while/mul"] * 3
 
 
 def test_tensor_arrays_of_a_device_need_no_other_thread(parallel: None) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tfteach.engine.execute.instruction import Instruction
 from tfteach.engine.plan.step import Node
@@ -100,27 +99,3 @@ def instructions_in(statements: Iterable[Statement]) -> Iterator[Instruction]:
             yield statement
         for block in blocks_of(statement):
             yield from instructions_in(block.statements)
-
-
-class BlockKernel(ABC):
-    """The kernel of an instruction that stands for whole branches and loops.
-
-    Args:
-      statements: what it runs.
-
-    Attributes:
-      instructions: those among the statements and in their blocks.
-    """
-
-    def __init__(self, statements: Iterable[Statement]) -> None:
-        self.instructions = tuple(instructions_in(statements))
-
-    @abstractmethod
-    def __call__(self, *values: Any) -> Any:
-        """Run it on the registers that it reads; returns those that are read later."""
-
-
-def parts_of(instruction: Instruction) -> tuple[Instruction, ...]:
-    """What an instruction stands for: itself, or the instructions of its blocks."""
-    kernel = instruction.function
-    return kernel.instructions if isinstance(kernel, BlockKernel) else (instruction,)

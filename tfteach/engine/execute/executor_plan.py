@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tfteach.engine.devices.devices import Device
-from tfteach.engine.execute.code_blocks import BlockKernel, parts_of
+from tfteach.engine.execute.block_kernel import BlockKernel, parts_of
 from tfteach.engine.execute.compile import Compiled
 from tfteach.engine.execute.instruction import Instruction
 from tfteach.engine.execute.rendezvous import create_key

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tfteach.engine.devices.array_module import IGNORED, float_errors
+from tfteach.engine.execute.block_kernel import BlockKernel
 from tfteach.engine.execute.executor_plan import Channel, ExecutorPlan
 from tfteach.engine.execute.instruction import Instruction
 from tfteach.engine.execute.inter_op_pool import InterOpPool
@@ -141,10 +142,14 @@ class Executors:
     def _compute(self, number: int, instruction: Instruction) -> None:
         registers = self._registers
         values = [registers[slot] for slot in instruction.inputs]
-        observers = self._observers
-        for observer in observers:
-            observer.before(instruction)
-        result = instruction.function(*values)
+        kernel, observers = instruction.function, self._observers
+        if observers and isinstance(kernel, BlockKernel):  # they follow its parts
+            result = kernel.run_observed(values, observers)
+            observers = ()
+        else:
+            for observer in observers:
+                observer.before(instruction)
+            result = kernel(*values)
         values.clear()
         outputs = instruction.outputs
         results = (result,) if len(outputs) == 1 else tuple(result or ())
@@ -178,8 +183,9 @@ class Executors:
                 self._changed.notify_all()
         for slot in freed:  # it may call back: not while holding the lock
             self._registers[slot] = None
-        for observer in self._observers:
-            observer.release(plan.code[number])
+        if not isinstance(plan.code[number].function, BlockKernel):
+            for observer in self._observers:
+                observer.release(plan.code[number])
         with self._lock:
             return self._take(executor, is_caller)
 

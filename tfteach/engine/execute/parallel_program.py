@@ -106,10 +106,9 @@ class ParallelProgram(Program):
         pool = self._pool_of(chosen_pool.get())
         if pool is None:
             return super()._run(fed, observers)
-        race = self._race(shapes_of(fed, self._handles or (False,) * len(fed)))
+        race = self._race(fed)
         if observers:
-            is_parallel = race.is_parallel if race.is_over else self.may_overlap
-            if is_parallel and all(map(_follows_threads, observers)):
+            if self._traces_in_parallel(race, observers):
                 return self.run_parallel(fed, pool, observers)
             return super()._run(fed, observers)
         if race.is_over:
@@ -124,13 +123,27 @@ class ParallelProgram(Program):
         race.record(perf_counter() - began_s)
         return found
 
-    def _race(self, shapes: FedShapes) -> Race:
+    def _race(self, fed: Sequence[Any]) -> Race:
+        shapes = shapes_of(fed, self._handles or (False,) * len(fed))
         race = self._races.get(shapes)
         if race is None:
             if len(self._races) == MAX_COUNTED:
                 self._races.clear()
             race = self._races[shapes] = Race(self.may_overlap)
         return race
+
+    def shows_threads(
+        self, fed: Sequence[Any], observers: Sequence[StepObserver]
+    ) -> bool:
+        """Whether an observed run is one in parallel."""
+        is_possible = self._pool_of(chosen_pool.get()) is not None
+        return is_possible and self._traces_in_parallel(self._race(fed), observers)
+
+    def _traces_in_parallel(
+        self, race: Race, observers: Sequence[StepObserver]
+    ) -> bool:
+        is_parallel = race.is_parallel if race.is_over else self.may_overlap
+        return is_parallel and all(map(_follows_threads, observers))
 
     def run_parallel(
         self,

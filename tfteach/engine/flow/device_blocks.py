@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from tfteach.engine.devices.devices import Device
+from tfteach.engine.execute.block_kernel import BlockKernel
 from tfteach.engine.execute.code_blocks import (
     Block,
-    BlockKernel,
     Branch,
     Loop,
     Move,
@@ -31,6 +31,8 @@ from tfteach.engine.execute.executor_plan import run_collections, sources_of
 from tfteach.engine.execute.generated_source import StepFunction
 from tfteach.engine.execute.instruction import Instruction, with_frees
 from tfteach.engine.execute.kernel_errors import raise_blaming
+from tfteach.engine.execute.program import StepObserver
+from tfteach.engine.flow.block_run import BlockRun
 from tfteach.engine.flow.nested_blocks import Nested
 from tfteach.engine.flow.nested_source import NestedWriter
 from tfteach.engine.plan.partition import UNCOPIED, Recv, Send
@@ -79,6 +81,13 @@ class CompiledBlock(BlockKernel):
             found = generated.function(*values)
         except Exception as error:
             raise_blaming(error, generated.origin_of(error))
+        return found[0] if len(found) == 1 else found
+
+    def run_observed(
+        self, values: Sequence[Any], observers: Sequence[StepObserver]
+    ) -> Any:
+        """Run it, followed instruction by instruction."""
+        found = BlockRun(self._nested, observers).run(values)
         return found[0] if len(found) == 1 else found
 
 

@@ -26,7 +26,7 @@ class FlowOnDevices(ParallelProgram):
     Args:
       compiled: the step, its branches and loops as compound instructions.
       pool_of: see `ParallelProgram`.
-      observed: makes the program for runs with observers.
+      observed: makes the program for runs with observers that show one thread.
     """
 
     def __init__(
@@ -46,11 +46,11 @@ class FlowOnDevices(ParallelProgram):
         deadline: Deadline | None = None,
     ) -> Any:
         """Run once; see `Program.run`."""
-        if observers:
+        if observers and not self.shows_threads(fed, observers):
             if self._slow is None:
                 self._slow = self._observed()
             return self._slow.run(fed, observers, deadline)
-        return super().run(fed, (), deadline)
+        return super().run(fed, observers, deadline)
 
 
 def flow_on_devices(
@@ -73,7 +73,9 @@ def flow_on_devices(
         return DataflowProgram(step, resources, session)
 
     try:
-        nested = compile_nested(step, recover(step), resources, session)
+        recovered = recover(step)
+        step.always = recovered.always
+        nested = compile_nested(step, recovered, resources, session)
         compiled = divided_blocks(step, nested, host)
     except (UnstructuredError, UndividedError) as error:
         step.log.append(Change("executors", "", f"on one thread: {error}"))

@@ -168,43 +168,32 @@ def program_with_flow(
     return NestedProgram(step, nested, for_shapes, dataflow)
 
 
-class NestedWriter:
-    """Writes nested blocks as one Python function."""
+class BlockUses:
+    """Where the registers of blocks are used last, and can be freed.
+
+    Args:
+      nested: the blocks.
+
+    Attributes:
+      of: register -> the blocks with a statement that reads it.
+    """
 
     def __init__(self, nested: Nested) -> None:
-        self.nested = nested
-        self.writer = SourceWriter[Instruction](
-            "step", [f"s{slot}" for slot in nested.feeds]
-        )
-        self.fed = set(nested.feeds)
-        self.uses: dict[int, set[Block]] = {}
-        self.around: dict[Block, Block] = {}  # the block that contains it
-        self.kept = {slot for slot, _ in nested.fetches}
-        self.kernels = itertools.count()
+        self.of: dict[int, set[Block]] = {}
+        self._nested = nested
+        self._kept = {slot for slot, _ in nested.fetches}
+        self._around: dict[Block, Block] = {}  # the block that contains it
+        self._record(nested.block)
 
-    def compile(self) -> StepFunction:
-        self.record_uses(self.nested.block)
-        self.write(self.nested.block)
-        write_fetches(self.nested.fetches, self.name, self.writer)
-        return self.writer.compile("step with loops")
-
-    def name(self, slot: int) -> str:
-        value = self.nested.registers[slot]
-        if value is None or slot in self.fed:
-            return f"s{slot}"
-        return self.writer.bind(f"c{slot}", value)
-
-    # ---- which registers are freed where
-
-    def record_uses(self, block: Block) -> None:
+    def _record(self, block: Block) -> None:
         for statement in block.statements:
             for slot in read_by(statement):
-                self.uses.setdefault(slot, set()).add(block)
+                self.of.setdefault(slot, set()).add(block)
             for inner in blocks_of(statement):
-                self.around[inner] = block
-                self.record_uses(inner)
+                self._around[inner] = block
+                self._record(inner)
             if isinstance(statement, Loop):
-                self.uses.setdefault(statement.predicate, set()).add(statement.before)
+                self.of.setdefault(statement.predicate, set()).add(statement.before)
 
     def ends(self, block: Block) -> dict[int, list[int]]:
         """Statement -> the registers whose last use it is."""
@@ -215,31 +204,56 @@ class NestedWriter:
         found: dict[int, list[int]] = {}
         for slot, i in last.items():
             if (
-                self.nested.homes.get(slot) is block
-                and slot not in self.nested.scalars
-                and slot not in self.kept
-                and all(block in user.parents for user in self.uses.get(slot, ()))
-                and not self.crosses(block, slot)
+                self._nested.homes.get(slot) is block
+                and slot not in self._nested.scalars
+                and slot not in self._kept
+                and all(block in user.parents for user in self.of.get(slot, ()))
+                and not self._crosses(block, slot)
             ):
                 found.setdefault(i, []).append(slot)
         return found
 
-    def crosses(self, block: Block, slot: int) -> bool:
+    def _crosses(self, block: Block, slot: int) -> bool:
         """Whether a loop's body uses registers defined by its condition."""
         return any(
-            user is not block and block in user.parents and not self.holds(block, user)
-            for user in self.uses.get(slot, ())
+            user is not block and block in user.parents and not self._holds(block, user)
+            for user in self.of.get(slot, ())
         )
 
-    def holds(self, block: Block, inner: Block) -> bool:
+    def _holds(self, block: Block, inner: Block) -> bool:
         """Whether a statement of `block` contains the block `inner`."""
         child = inner.parents[inner.parents.index(block) + 1]
-        return self.around[child] is block
+        return self._around[child] is block
+
+
+class NestedWriter:
+    """Writes nested blocks as one Python function."""
+
+    def __init__(self, nested: Nested) -> None:
+        self.nested = nested
+        self.writer = SourceWriter[Instruction](
+            "step", [f"s{slot}" for slot in nested.feeds]
+        )
+        self.fed = set(nested.feeds)
+        self.uses = BlockUses(nested)
+        self.kept = {slot for slot, _ in nested.fetches}
+        self.kernels = itertools.count()
+
+    def compile(self) -> StepFunction:
+        self.write(self.nested.block)
+        write_fetches(self.nested.fetches, self.name, self.writer)
+        return self.writer.compile("step with loops")
+
+    def name(self, slot: int) -> str:
+        value = self.nested.registers[slot]
+        if value is None or slot in self.fed:
+            return f"s{slot}"
+        return self.writer.bind(f"c{slot}", value)
 
     # ---- writing
 
     def write(self, block: Block) -> None:
-        ends = self.ends(block)
+        ends = self.uses.ends(block)
         for i, statement in enumerate(block.statements):
             if isinstance(statement, Instruction):
                 self.write_instruction(statement)
@@ -289,7 +303,7 @@ class NestedWriter:
             isinstance(only, Instruction)
             and only.expression is not None
             and only.outputs == (loop.predicate,)
-            and self.uses[loop.predicate] == {loop.before}
+            and self.uses.of[loop.predicate] == {loop.before}
         ):
             inputs = [self.name(slot) for slot in only.inputs]
             condition = only.expression.format(*inputs)

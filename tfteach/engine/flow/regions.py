@@ -62,7 +62,14 @@ class Region:
 
 
 class Recovered(NamedTuple):
-    """The step's outermost region, and the nodes in it whose values are needed."""
+    """The structure of a step.
+
+    Attributes:
+      root: the outermost region.
+      alive: the nodes whose values are needed.
+      always: those outside of branches and loops.
+    """
 
     root: Region
     alive: set[Node]
+    always: set[Node]

@@ -72,7 +72,8 @@ class Recovery:
                 raise UnstructuredError("a fetch from a branch")
         alive = self.find_live()
         self.schedule(root)
-        return Recovered(root, alive)
+        always = {node for node in root.members if self.guards[node] == ALWAYS}
+        return Recovered(root, alive, always)
 
     def region(self, path: Path) -> Region:
         found = self.regions.get(path)

@@ -199,6 +199,7 @@ class Step:
       placements: the device of each op and the reason (engine/plan/place.py).
       may_fetch_dead: whether tensors of a branch that was not taken are empty, as the
         outputs of a function, instead of an error.
+      always: in a step with control flow, nodes known to run whatever is fed.
       executed: its nodes as TF names them, once a traced run has requested them
         (engine/session/partition_graphs.py).
     """
@@ -215,6 +216,7 @@ class Step:
         self.executed: Any = None
         self.has_control_flow = False
         self.may_fetch_dead = False
+        self.always: set[Node] = set()
         self.shapes: dict[Edge, Shape] = {}
         self.forwards: dict[Node, int] = {}
         self.histories: dict[Node, list[Node]] = {}

@@ -136,7 +136,10 @@ class _Rows:
 
     def is_there(self, node: ExecutedNode) -> bool:
         """Whether a node without a kernel was reached: it may be in a dead branch."""
-        return node.node is None or not self.graph.step.has_control_flow
+        step = self.graph.step
+        return (
+            node.node is None or not step.has_control_flow or node.node in step.always
+        )
 
     def in_order(self, absent: dict[str, ExecutedNode]) -> Iterator[ExecutedNode]:
         """Nodes, each after those of them that it needs."""
