@@ -207,6 +207,11 @@ class ExecutedGraph:
             self.of[node] = [made]
             for i in range(len(node.op.outputs)):
                 self._sources[Edge(node, i)] = Source(made.name, i, node.device)
+            if isinstance(node.spec, Recv):
+                # Also for what takes only the value's shape, and needs no copy here.
+                sent = self._sources[node.inputs[0].node.inputs[0]]
+                received = Source(made.name, 0, node.device)
+                self._carried.setdefault((str(sent), node.device), received)
             return
         self.of[node] = []
         for i, value in enumerate(node.values):

@@ -16,20 +16,16 @@ from tfteach.engine.devices.devices import Device
 from tfteach.engine.execute.compile import own_copy
 from tfteach.engine.plan.partition import partition
 from tfteach.engine.plan.place import Placement, Placer
-from tfteach.engine.plan.step import Step, argument_names, return_names
+from tfteach.engine.plan.step import Step
 from tfteach.engine.session.lru import MAX_PROGRAMS, Recent
-from tfteach.engine.session.partition_graphs import ExecutedGraph, ExecutedNode
 from tfteach.engine.session.planner import StepPlanner
 from tfteach.framework import errors, protos
-from tfteach.framework.graphdef.graph_def import versions
 from tfteach.framework.operation import Tensor
 from tfteach.framework.type_aliases import Proto
 from tfteach.lib.distributed.call_threads import call_threads
 from tfteach.lib.distributed.cluster import WORKERS_TIMEOUT_S, Cluster
-from tfteach.lib.distributed.control_loops import add_control_loops, task_of
-from tfteach.lib.distributed.partition_session import IS_LIVE
-from tfteach.lib.distributed.rendezvous import Key
-from tfteach.lib.distributed.step_run import Part, PartialCall, StepRun, end_step
+from tfteach.lib.distributed.parts import Part, parts_of_step
+from tfteach.lib.distributed.step_run import PartialCall, StepRun, end_step
 from tfteach.lib.distributed.task import Task
 from tfteach.lib.distributed.task_session import Element, TaskSession
 
@@ -134,57 +130,41 @@ class ClusterSession(TaskSession):
     # ---- parts
 
     def parts_of(
-        self, elements: tuple[Element, ...], fed: tuple[Tensor, ...]
+        self,
+        elements: tuple[Element, ...],
+        fed: tuple[Tensor, ...],
+        exchanges: bool = False,
     ) -> list[Part]:
-        """The parts of a step, registered with their tasks."""
-        key = elements, fed, self.graph.mutations
+        """The parts of a step, registered with their tasks.
+
+        Args:
+          elements, fed: what is fetched, run and fed.
+          exchanges: whether tensors may travel in the master's calls; see `Way`.
+        """
+        key = elements, fed, self.graph.mutations, exchanges
         with self._steps_lock:
             found = self._parts.get(key)
             if found is None:
                 self._extend()
                 step = self.planner.plan(elements, fed, unfolded=True)
-                found = self._register(step)
+                found = self._register(step, exchanges)
                 self._parts[key] = found
             return found
 
-    def _register(self, step: Step) -> list[Part]:
-        graph = ExecutedGraph(step)
-        add_control_loops(graph, step)
-        by_task: dict[str, list[ExecutedNode]] = {}
-        for node in graph.nodes:
-            by_task.setdefault(task_of(node.device), []).append(node)
-        arguments = {name: node for node, name in argument_names(step).items()}
-        fed = {node: tensor for tensor, node in step.feeds.items()}
-        returned = {name: tensor for tensor, name in return_names(step).items()}
-        found = []
-        for task, nodes in sorted(by_task.items()):
-            graph_def = protos.GraphDef(versions=versions())
-            graph_def.library.CopyFrom(self._library())
-            feeds: dict[Tensor, str] = {}
-            fetches: dict[str, Tensor] = {}
-            for node in nodes:
-                if node.op_type == "_Arg":
-                    tensor = fed[arguments[node.name]]
-                    feeds[tensor] = self._border(node, tensor, "_Recv", "tensor_type")
-                elif node.op_type == "_Retval":
-                    tensor = returned[node.name]
-                    fetches[self._border(node, tensor, "_Send", "T")] = tensor
-                elif node.is_transfer:
-                    self._set_incarnation(node)
-                if node.op_type in ("_Send", "_Recv") and not step.has_control_flow:
-                    node.attrs[IS_LIVE] = ("b", True)
-                node.write(graph_def)
+    def _register(self, step: Step, exchanges: bool) -> list[Part]:
+        found = parts_of_step(step, self._devices, self.task.name, exchanges)
+        for part in found:
+            part.graph_def.library.CopyFrom(self._library())
             request = protos.RegisterGraphRequest(
                 session_handle=self._handle,
                 create_worker_session_called=self._is_isolated,
-                graph_def=graph_def,
+                graph_def=part.graph_def,
                 graph_options=self._config.graph_options,
             )
             data = self._cluster.call(
-                task, "WorkerService/RegisterGraph", request.SerializeToString()
+                part.task, "WorkerService/RegisterGraph", request.SerializeToString()
             )
-            handle = protos.RegisterGraphResponse.FromString(data).graph_handle
-            found.append(Part(task, handle, feeds, fetches))
+            part.handle = protos.RegisterGraphResponse.FromString(data).graph_handle
         return found
 
     def _library(self) -> Proto:
@@ -192,27 +172,6 @@ class ClusterSession(TaskSession):
         if self.graph.functions:
             library.CopyFrom(self.graph.as_graph_def().library)
         return library
-
-    def _border(
-        self, node: ExecutedNode, tensor: Tensor, op_type: str, dtype_name: str
-    ) -> str:
-        """Make a node of a feed or fetch one that the client is connected to."""
-        device = node.device
-        node.op_type = op_type
-        node.attrs = {
-            dtype_name: ("type", tensor.dtype.base_dtype),
-            "client_terminated": ("b", True),
-            "recv_device": ("s", device.name),
-            "send_device": ("s", device.name),
-            "send_device_incarnation": ("i", _signed(device.incarnation)),
-            "tensor_name": ("s", tensor.name),
-        }
-        return Key(device.name, device.incarnation, device.name, tensor.name).text
-
-    def _set_incarnation(self, node: ExecutedNode) -> None:
-        device = self._devices[node.attrs["send_device"][1]]
-        number = _signed(device.incarnation)
-        node.attrs = {**node.attrs, "send_device_incarnation": ("i", number)}
 
     # ---- steps
 
@@ -225,7 +184,9 @@ class ClusterSession(TaskSession):
     ) -> list[Any]:
         """The values of the tensors among the elements; see `TaskSession`."""
         self._check_running()
-        parts = self.parts_of(tuple(elements), tuple(fed))
+        # What a part recorded comes with the answer of a whole run only.
+        is_traced = metadata is not None and options is not None
+        parts = self.parts_of(tuple(elements), tuple(fed), exchanges=not is_traced)
         found = self.run_parts(parts, fed, options, metadata)
         found.update((t, own_copy(value)) for t, value in fed.items())
         return [found[e] for e in elements if isinstance(e, Tensor)]
@@ -243,9 +204,9 @@ class ClusterSession(TaskSession):
         if options is not None and options.timeout_in_ms:
             timeout_ms = options.timeout_in_ms
         session = self._handle if self._is_isolated else ""
-        run = StepRun(self._cluster, parts, timeout_ms, session, partial_call)
-        for part in parts:
-            run.start(part, fed, options)
+        steps = self.task.steps
+        run = StepRun(self._cluster, parts, steps, timeout_ms, session, partial_call)
+        run.start(fed, options)
         return run.values(metadata)
 
     def end_step(self, parts: list[Part], step_id: int) -> None:
@@ -277,7 +238,3 @@ class ClusterSession(TaskSession):
             with suppress(errors.OpError):
                 data = request.SerializeToString()
                 self._cluster.call(task, f"WorkerService/{method}", data, _FORGET_S)
-
-
-def _signed(number: int) -> int:
-    return number - (1 << 64) if number >> 63 else number

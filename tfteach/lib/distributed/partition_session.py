@@ -28,8 +28,10 @@ from tfteach.lib.distributed.rendezvous import Key
 from tfteach.lib.distributed.run_messages import RunGraphRequest
 from tfteach.lib.distributed.task_session import Element, TaskSession
 from tfteach.lib.distributed.transfer_ops import (
+    TRANSFERS,
     RecvPerhapsDead,
     RecvTensor,
+    RecvTensors,
     SendPerhapsDead,
     SendTensor,
     step_of_part,
@@ -45,6 +47,8 @@ _SENDS, _RECVS = ("_Send", "_HostSend"), ("_Recv", "_HostRecv")
 
 # On transfers of tensors that are in no branch and no loop, by our masters.
 IS_LIVE = "_is_live"
+# On what arrives with the last call of a part, by our masters: one op waits for all.
+IN_LAST_CALL = "_in_last_call"
 _IS_DEAD = b"\x10\x01"  # the field of RecvTensorResponse
 
 
@@ -76,6 +80,11 @@ class PartitionSession(TaskSession):
             for op in self.graph.operations
             if not self._is_used(op) and op not in at_client
         ]
+        # Whether no other task takes part in its steps.
+        self.has_no_peers = not any(
+            isinstance(op.spec, TRANSFERS) and op not in at_client
+            for op in self.graph.operations
+        )
         self._elements: list[Element] = [*dict.fromkeys(self.fetches.values()), *ends]
         self._elements_of_partial_run: list[Element] = [*self._to_client, *ends]
 
@@ -86,14 +95,19 @@ class PartitionSession(TaskSession):
 
     def _import(self, graph_def: Proto) -> None:
         inner = protos.GraphDef(versions=graph_def.versions, library=graph_def.library)
-        sends, received = [], {}
+        sends, last = [], []
+        received: dict[str, Tensor] = {}
         for node in unfused(graph_def):
             if node.op in _SENDS:
                 sends.append(node)
+            elif node.op in _RECVS and node.attr[IN_LAST_CALL].b:
+                last.append(node)
             elif node.op in _RECVS:
                 received[node.name] = self._recv(node)
             else:
                 inner.node.append(node)
+        if last:
+            received |= self._recv_together(last)
         used = {name for node in inner.node for name in node.input}
         mapped = {f"{name}:0": t for name, t in received.items() if name in used}
         mapped |= {f"^{n}": t for n, t in received.items() if f"^{n}" in used}
@@ -141,6 +155,14 @@ class PartitionSession(TaskSession):
         else:
             found = RecvPerhapsDead(key, dtype)(name=_valid(node.name))
         return found
+
+    def _recv_together(self, nodes: list[Proto]) -> dict[str, Tensor]:
+        keys = tuple(key_of(node) for node in nodes)
+        dtypes = tuple(as_dtype(node.attr["tensor_type"].type) for node in nodes)
+        made: Any = RecvTensors(keys, dtypes)(self._step_id, name=_valid(nodes[0].name))
+        found = dict(zip(keys, made, strict=True))
+        self.feeds |= found
+        return {node.name: found[key_of(node)] for node in nodes}
 
     def run_part(
         self, request: RunGraphRequest, metadata: Proto

@@ -20,6 +20,8 @@ _ENDED_STEPS = 4096  # are remembered, for receivers that come late
 
 # Waits with a condition until a predicate holds; see `Context.wait_until`.
 Wait = Callable[[threading.Condition, Callable[[], bool]], object]
+# Gets tensors, encoded as RecvTensorResponse.
+Deliver = Callable[[list[bytes]], None]
 
 
 class Key(NamedTuple):
@@ -73,6 +75,7 @@ class Rendezvous:
         self._items: dict[str, bytes] = {}
         self._requested: set[str] = set()
         self._failed: errors.OpError | None = None
+        self._deliveries: list[tuple[list[str], Deliver]] = []
 
     @property
     def _is_aborted(self) -> bool:
@@ -83,6 +86,30 @@ class Rendezvous:
         with self._condition:
             self._items[key] = encoded
             self._condition.notify_all()
+            due = self._due() if self._deliveries else []
+        for deliver, found in due:
+            deliver(found)
+
+    def deliver(self, keys: list[str], deliver: Deliver) -> None:
+        """Call a function with the tensors of these keys, once all are there.
+
+        The thread that puts the last one calls it; none does if the step is aborted.
+        """
+        with self._condition:
+            self._deliveries.append((keys, deliver))
+            due = self._due()
+        for deliver, found in due:
+            deliver(found)
+
+    def _due(self) -> list[tuple[Deliver, list[bytes]]]:
+        found, left = [], []
+        for keys, deliver in self._deliveries:
+            if self._is_aborted or not all(key in self._items for key in keys):
+                left.append((keys, deliver))
+            else:
+                found.append((deliver, [self._items.pop(key) for key in keys]))
+        self._deliveries = left
+        return found
 
     def request(self, key: str) -> bool:
         """Whether a tensor of another task must be requested: at its first call."""

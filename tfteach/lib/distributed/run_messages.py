@@ -5,7 +5,7 @@ Source: core/protobuf/master.proto, worker.proto (RunStep, RunGraph).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,6 +39,18 @@ def split_named_tensor(message: memoryview) -> tuple[str, memoryview]:
         elif number == 2:
             tensor = value
     return name, tensor
+
+
+def tensors_of(answer: bytes) -> Iterator[tuple[str, memoryview]]:
+    """The keys and encoded tensors of a RunGraphResponse."""
+    for number, value in fields(memoryview(answer)):
+        if number == 1:
+            yield split_named_tensor(value)
+
+
+def tensor_in(answer: bytes) -> memoryview:
+    """The encoded tensor of a RecvTensorResponse."""
+    return next(v for n, v in fields(memoryview(answer)) if n == 1)
 
 
 @dataclass(slots=True)
@@ -144,10 +156,26 @@ class RunGraphRequest:
                 self.answers_errors = bool(value)
 
 
+# A field that TensorFlow does not have: the task keeps nothing of the step.
+_FORGETS_ITSELF = 1000
+_FORGOTTEN = varint(_FORGETS_ITSELF << 3) + b"\x01"
+
+
+def forgets_itself(answer: bytes) -> bool:
+    """Whether a RunGraphResponse says that no CleanupGraph has to follow."""
+    return any(number == _FORGETS_ITSELF for number, _ in fields(memoryview(answer)))
+
+
 def run_graph_response(
-    values: Iterable[tuple[str, Any, DType]], metadata: Proto
+    values: Iterable[tuple[str, Any, DType]], metadata: Proto, is_forgotten: bool
 ) -> bytes:
-    """A RunGraphResponse with the fetched values, by key."""
+    """A RunGraphResponse.
+
+    Args:
+      values: the fetched ones, with their keys and types.
+      metadata: a RunMetadata proto.
+      is_forgotten: whether the task keeps nothing of the step.
+    """
     pieces: list[Piece] = []
     for key, value, dtype in values:
         pieces += named_tensor(b"\x0a", key, value, dtype)
@@ -155,6 +183,8 @@ def run_graph_response(
         pieces.append(chunk(b"\x12", metadata.step_stats.SerializeToString()))
     for graph in metadata.partition_graphs:
         pieces.append(chunk(b"\x22", graph.SerializeToString()))
+    if is_forgotten:
+        pieces.append(_FORGOTTEN)
     return b"".join(pieces)
 
 

@@ -10,6 +10,7 @@ from tfteach.engine.devices.devices import Device, local_devices
 from tfteach.engine.execute.kernel_context import OpStates, Resources
 from tfteach.framework import protos
 from tfteach.framework.type_aliases import Proto
+from tfteach.lib.distributed.rendezvous import RendezvousTable
 
 
 class TaskResources(Resources):
@@ -51,6 +52,7 @@ class Task:
       name: such as "/job:worker/replica:0/task:1".
       devices: its own, the CPU first.
       resources: of all sessions that are not isolated.
+      steps: the tensors on their way to the task and from it.
     """
 
     def __init__(self, job: str, index: int, config: Proto | None) -> None:
@@ -63,6 +65,7 @@ class Task:
             device.incarnation = numbers.getrandbits(62)
             device.host = None if device is self.devices[0] else self.devices[0]
         self.resources = TaskResources(job)
+        self.steps = RendezvousTable()
 
     def isolated(self, job: str = "", index: int = 0) -> Task:
         """The task as a session sees it that shares nothing with others.

@@ -49,6 +49,25 @@ class RecvTensor(StatefulOp, abstract=True):
         return ctx.session.receive(int(step_id), self.key, ctx)
 
 
+class RecvTensors(StatefulOp, abstract=True):
+    """Takes tensors from the rendezvous of the step, once all are there."""
+
+    op_type: ClassVar[str] = "_RecvTogether"
+    signature = "step_id: int64 -> tensors: *dtypes"
+    keys: tuple[str, ...]
+    dtypes: tuple[DType, ...]
+
+    may_wait: ClassVar[bool] = True
+    waits_for_peers: ClassVar[bool] = True
+
+    def infer_shape(self, step_id: Shape) -> list[Shape]:
+        return [None] * len(self.dtypes)
+
+    def compute(self, ctx: KernelContext, step_id: Any) -> list[Any]:
+        step = int(step_id)
+        return [ctx.session.receive(step, key, ctx) for key in self.keys]
+
+
 # The step whose part this thread runs.  In a loop an input would have to enter it.
 step_of_part: ContextVar[int] = ContextVar("step_of_part")
 
@@ -90,6 +109,9 @@ class RecvPerhapsDead(StatefulOp, abstract=True):
     def compute(self, ctx: KernelContext) -> Any:
         key = at_place(self.key, ctx.session)
         return ctx.session.receive(step_of_part.get(), key, ctx)
+
+
+TRANSFERS = SendTensor, RecvTensor, SendPerhapsDead, RecvPerhapsDead
 
 
 def at_place(key: str, session: Any) -> str:

@@ -14,7 +14,7 @@ from tfteach.lib.distributed.cluster import Cluster
 from tfteach.lib.distributed.partial_part import PartialPart
 from tfteach.lib.distributed.partition_session import PartitionSession
 from tfteach.lib.distributed.remote_code import check_graph
-from tfteach.lib.distributed.rendezvous import Key, RendezvousTable
+from tfteach.lib.distributed.rendezvous import Key
 from tfteach.lib.distributed.run_messages import (
     RunGraphRequest,
     failed_graph_response,
@@ -43,7 +43,7 @@ class WorkerService:
     def __init__(self, task: Task, cluster: Cluster) -> None:
         self.task = task
         self.cluster = cluster
-        self.steps = RendezvousTable()
+        self.steps = task.steps
         self._shared = WorkerSession(task, cluster, self.steps)
         self._graphs: dict[str, PartitionSession] = {}
         self._partial_runs: dict[int, PartialPart] = {}
@@ -145,7 +145,8 @@ class WorkerService:
         if request.is_partial:
             return self._advance(part, request)
         metadata = protos.RunMetadata()
-        return run_graph_response(part.run_part(request, metadata), metadata)
+        values = part.run_part(request, metadata)
+        return run_graph_response(values, metadata, part.has_no_peers)
 
     def _advance(self, part: PartitionSession, request: RunGraphRequest) -> bytes:
         """The answer of a call of a partial run, of which the first begins it."""
@@ -160,16 +161,23 @@ class WorkerService:
         except errors.OpError:
             run.cancel()
             raise
-        return run_graph_response(values, protos.RunMetadata())
+        is_forgotten = request.is_last_partial_run and part.has_no_peers
+        if is_forgotten:
+            self._forget(step_id)
+        return run_graph_response(values, protos.RunMetadata(), is_forgotten)
 
     def _cleanup_graph(self, call: Call) -> bytes:
         request = protos.CleanupGraphRequest.FromString(call.request)
-        self.steps.end(request.step_id)
+        self._forget(request.step_id)
+        return encoded(protos.CleanupGraphResponse())
+
+    def _forget(self, step_id: int) -> None:
+        """Keep nothing of a step; what still waits for it is aborted."""
+        self.steps.end(step_id)
         with self._lock:
-            run = self._partial_runs.pop(request.step_id, None)
+            run = self._partial_runs.pop(step_id, None)
         if run is not None:
             run.cancel()
-        return encoded(protos.CleanupGraphResponse())
 
     def _cleanup_all(self, call: Call) -> bytes:
         request = protos.CleanupAllRequest.FromString(call.request)
