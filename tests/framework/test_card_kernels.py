@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tfteach as tf
 from tests import strict_card
 from tests.ops.case import Case, all_cases
 from tests.ops.test_all import runs_on_cards
@@ -14,6 +15,7 @@ from tests.strict_card import CARD, Array, to_card, to_host
 from tfteach.engine.plan.step import kernel_of
 from tfteach.framework.card_kernels import is_on_host, with_card_kernel
 from tfteach.ops.array.gather import Gather
+from tfteach.ops.array.segment_ops import UnsortedSegmentMax, UnsortedSegmentSum
 from tfteach.ops.nn.cross_entropy import SparseSoftmaxCrossEntropyWithLogits
 from tfteach.ops.state.row_updates import update_rows
 from tfteach.ops.training.update_formula import UpdateFormula
@@ -66,6 +68,22 @@ def test_gathers_on_cards_return_zeros_outside() -> None:
     found = kernel_of(Gather(), CARD)(params, to_card(np.array([2, -1, 3, 0])))
     assert strict_card.POOL.waits == waits
     assert to_host(found).tolist() == [[4.0, 5.0], [0.0, 0.0], [0.0, 0.0], [0.0, 1.0]]
+
+
+@pytest.mark.parametrize(("kind", "right"), [
+    (UnsortedSegmentSum, [[4.0, 6.0], [0.0, 0.0]]),
+    (UnsortedSegmentMax, [[3.0, 4.0], [-np.inf, -np.inf]]),
+])  # fmt: skip
+def test_segments_ignore_rows_outside_on_cards(kind: Any, right: Any) -> None:
+    waits = strict_card.POOL.waits
+    data = to_card(np.arange(1.0, 9.0).reshape(4, 2))
+    ids = to_card(np.array([0, 0, -1, 2]))
+    found = kernel_of(kind(), CARD)(data, ids, np.int32(2))
+    assert strict_card.POOL.waits == waits
+    lowest = np.finfo(np.float64).min
+    assert to_host(found).tolist() == np.maximum(right, lowest).tolist()
+    with pytest.raises(tf.errors.InvalidArgumentError, match="-1 must not be negative"):
+        kernel_of(kind(), CARD)(data, ids, np.int32(-1))
 
 
 def test_an_update_rule_has_functions_for_each_module() -> None:

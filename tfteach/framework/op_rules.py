@@ -228,6 +228,14 @@ class Rules(Traits):
         """The shape that a READ outputs, given those of an element and its inputs."""
         return element
 
+    def of_fixed_size(self) -> Op | None:
+        """The op with as many ids as it has inputs: the others are -1.
+
+        For an op whose first output has the distinct elements of its one input, a
+        vector; None for all others.
+        """
+        return None
+
     def without_transpose(self) -> Op | None:
         """The op for a second input that was transposed before; None for most ops."""
         return None

@@ -100,6 +100,12 @@ class Traits:
     # How a card computes an element, with {0}, {1} for those of the inputs, for ops
     # without a scalar expression (framework/cuda_source.py).
     card_formula: ClassVar[str | None] = None
+    # The input that has ids of rows: on cards it ignores rows outside of the variable,
+    # or outputs zeros for them.  The others have as many rows.
+    row_ids: ClassVar[str] = ""
+    # The input that says how many rows its output has; rows that it makes no use of are
+    # zeros.
+    segment_count: ClassVar[str] = ""
     # Whether its kernel for cards consists of `host_part`, which alone has a state and
     # reads the inputs, all of which are in host memory, and `card_part`.
     has_host_part: ClassVar[bool] = False

@@ -30,7 +30,7 @@ def pin_to_host(step: Step, host: Device) -> None:
       step: its nodes' devices change.
       host: where feeds come from and fetches go to.
     """
-    movable = _movable(step, host)
+    movable = _of_host_values(set(filter(_may_move, step.nodes)), step, host)
     moving = _of_host_values({n for n in movable if _is_small(n)}, step, host)
     while True:
         needed = _needed_on_cards(step, moving)
@@ -39,10 +39,6 @@ def pin_to_host(step: Step, host: Device) -> None:
         moving -= needed
     for node in moving | _needed_on_host(step, movable - moving):
         node.device = _host_of(node, host)
-
-
-def _movable(step: Step, host: Device) -> set[Node]:
-    return _of_host_values(set(filter(_may_move, step.nodes)), step, host)
 
 
 def _of_host_values(nodes: set[Node], step: Step, host: Device) -> set[Node]:
@@ -65,10 +61,9 @@ def _needed_on_host(step: Step, movable: set[Node]) -> set[Node]:
             continue
         is_on_host = node.device.device_type != "GPU" or node in found
         on_host = host_arguments(node)
-        sources = {
-            e.node for i, e in enumerate(node.inputs) if is_on_host or i in on_host
-        }
-        found |= sources & movable
+        for i, edge in enumerate(node.inputs):
+            if edge.node in movable and (is_on_host or i in on_host):
+                found.add(edge.node)
     return found
 
 

@@ -16,6 +16,7 @@ from tfteach.engine.flow.nested_blocks import Nested
 from tfteach.engine.flow.nested_source import NestedProgram, program_with_flow
 from tfteach.engine.flow.unrolled_step import NotUnrolledError, unrolled
 from tfteach.engine.fusion.fuse_on_card import fuse_on_card
+from tfteach.engine.optimize.pad_distinct import pad_distinct
 from tfteach.engine.optimize.specialize import specialize
 from tfteach.engine.plan.step import Change, Step
 
@@ -36,7 +37,9 @@ def card_program(
         return queue_fetches(compile_step(planned, resources, session, fuse_on_card))
 
     def for_shapes(feed_shapes: Sequence[tuple[int, ...]]) -> Compiled:
-        return compiled(specialize(step, feed_shapes))
+        padded = step.copy()
+        pad_distinct(padded)
+        return compiled(specialize(padded, feed_shapes))
 
     def graphed(special: Compiled) -> GraphedStep:
         return GraphedStep(special, card)

@@ -22,7 +22,7 @@ from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_scalar
 from tfteach.framework.type_aliases import Array, ArrayModule, Gradient
 from tfteach.ops.array.concat_split import concat
-from tfteach.ops.array.gather import gather, position
+from tfteach.ops.array.gather import are_inside, gather, position
 from tfteach.ops.array.segment_kernels import reduce_rows
 from tfteach.ops.array.segment_kernels import segment_sum as sum_rows
 from tfteach.ops.array.where_select import where
@@ -272,6 +272,20 @@ class _Unsorted(Op, abstract=True):
             ids, rows = ids[kept], rows[kept]
         return self.reduce(xp, rows, ids, count)
 
+    def compute_on_card(
+        self, xp: ArrayModule, data: Array, segment_ids: Array, num_segments: Array
+    ) -> Any:
+        """Rows whose ids are outside are ignored: they go to one row more."""
+        count, depth = int(num_segments), segment_ids.ndim
+        if count < 0:
+            raise invalid_argument(
+                f"Input num_segments == {count} must not be negative."
+            )
+        ids = segment_ids.reshape(-1)
+        rows = data.reshape((ids.size, *data.shape[depth:]))
+        ids = xp.where(are_inside(ids, count), ids, count)
+        return self.reduce(xp, rows, ids, count + 1)[:count]
+
 
 def _gather_known(
     params: Any, ids: Any, clipped: Any = None, is_known: Any = None
@@ -296,6 +310,7 @@ class UnsortedSegmentSum(_Unsorted):
     )
     T = dtypes_of(_NUMBERS)
     int32_on_gpu: ClassVar[Int32Kernel] = "device"
+    segment_count: ClassVar[str] = "num_segments"
 
     def reduce(self, xp: ArrayModule, data: Any, ids: Any, count: int) -> Any:
         return sum_rows(xp, data, ids, count)

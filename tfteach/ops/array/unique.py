@@ -12,7 +12,7 @@ from tfteach.framework.card_kernels import with_card_kernel
 from tfteach.framework.dtypes import DType, dtypes_of, int32, int64
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
-from tfteach.framework.op import MultiOutputOp
+from tfteach.framework.op import MultiOutputOp, Op
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require_vector
 from tfteach.framework.type_aliases import Array, ArrayModule, DTypeLike, TensorLike
@@ -47,6 +47,25 @@ class Unique(MultiOutputOp):
 
     def compute(self, xp: ArrayModule, x: Array) -> Any:
         return _unique(xp, x, self.out_idx.numpy_dtype)
+
+    def of_fixed_size(self) -> Op | None:
+        return _PaddedUnique(self.out_idx)
+
+
+class _PaddedUnique(Unique, abstract=True):
+    """Unique in a step of a card, which needs outputs of one size."""
+
+    def infer_shape(self, x: Shape) -> list[Shape]:
+        return [x, x]
+
+    def compute(self, xp: ArrayModule, x: Array) -> Any:
+        found, index = super().compute(xp, x)
+        values = xp.full(x.shape, -1, x.dtype)
+        values[: found.size] = found
+        return values, index
+
+    def of_fixed_size(self) -> Op | None:
+        return None
 
 
 class UniqueWithCounts(MultiOutputOp):

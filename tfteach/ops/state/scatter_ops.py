@@ -112,6 +112,7 @@ class _Scatter(StatefulOp, abstract=True):
     Tindices = INDICES
     use_locking: bool = False
     aliases: ClassVar[bool] = True
+    row_ids: ClassVar[str] = "indices"
     how: ClassVar[str]
 
     def infer_shape(self, ref: Shape, indices: Shape, updates: Shape) -> Any:
@@ -130,6 +131,7 @@ class _ResourceScatter(StatefulOp, NoOutputOp, abstract=True):
     signature = "resource: resource, indices: Tindices, updates: dtype ->"
     Tindices = INDICES
     by_handle: ClassVar[tuple[str, ...]] = ("resource",)
+    row_ids: ClassVar[str] = "indices"
     how: ClassVar[str]
 
     def infer_shape(self, resource: Shape, indices: Shape, updates: Shape) -> Any:
