@@ -9,12 +9,15 @@ import pytest
 
 import tfteach as tf
 from tests import strict_card
-from tests.ops.case import Case, all_cases
-from tests.ops.test_all import runs_on_cards
+from tests.ops.case import Case, all_cases, node_of
+from tests.ops.test_all import constants, runs_on_cards
 from tests.strict_card import CARD, Array, to_card, to_host
 from tfteach.engine.plan.step import kernel_of
 from tfteach.framework.card_kernels import is_on_host, with_card_kernel
+from tfteach.framework.dtypes import float16, float32
+from tfteach.framework.graph import Graph
 from tfteach.ops.array.gather import Gather
+from tfteach.ops.array.segment_kernels import reduce_rows
 from tfteach.ops.array.segment_ops import UnsortedSegmentMax, UnsortedSegmentSum
 from tfteach.ops.nn.cross_entropy import SparseSoftmaxCrossEntropyWithLogits
 from tfteach.ops.state.row_updates import update_rows
@@ -126,6 +129,90 @@ def test_ops_compute_the_same_on_cards(case: Case) -> None:
         assert isinstance(got, Array) or not is_on_card or op.int32_on_gpu == "host"
         if not has_nan(case):
             assert are_same(to_host(got), right)
+
+
+def in_float16(case: Case) -> Case | None:
+    """The case with float16 in place of float32; None if the op does not have it."""
+    op = case.op
+    changes = {n: float16 for n in type(op).fields if getattr(op, n) is float32}
+
+    def narrowed(value: Any) -> Any:
+        if isinstance(value, list | tuple):
+            return [narrowed(part) for part in value]
+        value = np.asarray(value)
+        return value.astype(np.float16) if value.dtype == np.float32 else value
+
+    try:
+        found = Case(
+            op.replace(**changes) if changes else op,
+            tuple(map(narrowed, case.inputs)),
+            case.expect,
+            case.id,
+        )
+        with Graph().as_default():
+            node_of(found, constants(found))
+    except (TypeError, ValueError):
+        return None
+    return found
+
+
+HALVES = [
+    found
+    for case in all_cases()
+    if runs_on_cards(case) and any(a.dtype == np.float32 for a in case.flat)
+    if (found := in_float16(case)) is not None
+]
+
+
+HALVES_BY_TYPE = {
+    kind: [case for case in HALVES if case.op.op_type[0] in letters]
+    for kind, letters in {"A-L": "ABCDEFGHIJKL", "M-Z": "MNOPQRSTUVWXYZ"}.items()
+}
+
+
+@pytest.mark.parametrize("kind", HALVES_BY_TYPE)
+def test_ops_compute_the_same_in_float16(kind: str) -> None:
+    """Except for the last digit: sums have other parts."""
+    refused = 0
+    for case in HALVES_BY_TYPE[kind]:
+        try:
+            refused += not is_same_in_float16(case)
+        except Exception as error:
+            raise AssertionError(f"{case}: {error}") from error
+    assert refused < len(HALVES_BY_TYPE[kind]) // 10
+
+
+def is_same_in_float16(case: Case) -> bool:
+    """Compare; returns whether the kernel computes with float16 at all."""
+    found = outputs(case)
+    if found is None:
+        return False
+    for got, right in zip(*found, strict=True):
+        host, expected = to_host(got), np.asarray(right)
+        assert (host.dtype, host.shape) == (expected.dtype, expected.shape)
+        if host.dtype.kind == "f":
+            np.testing.assert_allclose(
+                host.astype(float), expected.astype(float), 4e-3, 4e-3
+            )
+        else:
+            np.testing.assert_array_equal(host, expected)
+    return True
+
+
+ATOMIC_TYPES = "float16 float32 float64 int8 uint8 int16 uint16 int32 int64".split()
+
+
+@pytest.mark.parametrize("ufunc", ["add", "maximum", "minimum"])
+@pytest.mark.parametrize("dtype", ATOMIC_TYPES)
+def test_segments_in_types_without_atomic_functions(dtype: str, ufunc: str) -> None:
+    limits = np.iinfo(dtype) if dtype[0] in "iu" else np.finfo(dtype)
+    data = np.array([[1, limits.max], [limits.min, 3], [2, limits.min]], dtype)
+    ids = np.array([2, 0, 2])
+    start = {"add": 0, "maximum": limits.min, "minimum": limits.max}[ufunc]
+    right = reduce_rows(np, ufunc, data, ids, 3, start)
+    found = reduce_rows(CARD, ufunc, to_card(data), to_card(ids), 3, start)
+    assert found.dtype == right.dtype
+    np.testing.assert_array_equal(to_host(found), right)
 
 
 def are_same(got: Any, right: Any) -> bool:

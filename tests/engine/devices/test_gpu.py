@@ -88,6 +88,46 @@ def test_strings_and_int32_stay_on_the_host() -> None:
         assert sess.transfers[CPU, GPU].count == 1
 
 
+def test_bfloat16_is_computed_on_the_host() -> None:
+    """TensorFlow 1.15's kernels for GPUs only move it, CuPy's functions have none."""
+    x = tf.placeholder(tf.float32, [3])
+    with tf.device("/gpu:0"):
+        short = tf.cast(x, tf.bfloat16, name="short")
+        y = tf.cast(short * short, tf.float32)
+    soft = tf.ConfigProto(allow_soft_placement=True)
+    with tf.Session(config=soft) as sess:
+        assert sess.run(y, {x: [1.0, 2.0, 1.0 / 3.0]}).tolist() == [
+            1.0,
+            4.0,
+            0.111328125,
+        ]
+        assert placed(sess, "short") == CPU
+    with (
+        tf.Session() as sess,
+        pytest.raises(tf.errors.InvalidArgumentError, match="no GPU kernel for bfloat"),
+    ):
+        sess.run(y, {x: [1.0, 2.0, 3.0]})
+
+
+def test_halves_are_computed_on_the_card() -> None:
+    x = tf.placeholder(tf.float16, [2, 6, 6, 3])
+    maps = tf.nn.conv2d(
+        x, tf.fill([3, 3, 3, 4], tf.constant(0.1, tf.float16)), 1, "SAME"
+    )
+    pooled = tf.nn.avg_pool(tf.nn.relu(maps), 2, 2, "VALID")
+    loss = tf.reduce_mean(tf.square(pooled))
+    fetches = [pooled, loss, *tf.gradients(loss, x)]
+    feeds = {x: np.random.default_rng(0).random((2, 6, 6, 3))}
+    found = []
+    for config in ({"device_count": {"GPU": 0}}, {}):
+        with tf.Session(config=tf.ConfigProto(**config)) as sess:
+            found.append(sess.run(fetches, feeds))
+    for right, got in zip(*found, strict=True):
+        assert got.dtype == right.dtype == np.float16
+        np.testing.assert_allclose(got, right, rtol=4e-3, atol=1e-4)
+    assert placed(sess, "Conv2D") == GPU
+
+
 def test_training_gives_what_the_cpu_gives() -> None:
     rng = np.random.default_rng(0)
     inputs = rng.normal(size=(64, 8)).astype(np.float32)

@@ -20,15 +20,29 @@ from tfteach.ops.array.row_access import put_rows, take_rows
 # Up to this width a bincount per column is faster than sorting, unless there are many
 # more segments than rows (measured: 10,000 rows of 16 into 1,000: 0.4 ms against 1.0).
 _FEW_COLUMNS = 32
+# Types that CuPy's atomic functions lack (with which of them is a sum): the type that
+# is used instead, in which results are the same.
+_ATOMIC = {("float16", False): np.float32}
+_ATOMIC |= {(f"{u}int{n}", is_sum): np.int32 for u in ("", "u") for n in (8, 16)
+            for is_sum in (False, True)}  # fmt: skip
 
 
 def _reduce_on_card(
     xp: ArrayModule, ufunc: str, data: Any, ids: Any, count: int, start: Any
 ) -> Any:
-    out = xp.full((count, *data.shape[1:]), start, data.dtype)
-    if ids.size and data.size:
-        getattr(xp, ufunc).at(out, ids, data)
-    return out
+    dtype = data.dtype
+    work = _ATOMIC.get((dtype.name, ufunc == "add"), dtype)
+    out = xp.full((count, *data.shape[1:]), start, dtype).astype(work, copy=False)
+    if not ids.size or not data.size:
+        return out.astype(dtype, copy=False)
+    data = data.astype(work, copy=False)
+    if dtype == np.int64:  # as bits, which are added, or ordered, as unsigned numbers
+        flipped = np.uint64(0 if ufunc == "add" else 1 << 63)
+        bits = out.view("uint64") ^ flipped
+        getattr(xp, ufunc).at(bits, ids, data.view("uint64") ^ flipped)
+        return (bits ^ flipped).view(dtype)
+    getattr(xp, ufunc).at(out, ids, data)
+    return out.astype(dtype, copy=False)
 
 
 @with_card_kernel(_reduce_on_card)
