@@ -5,7 +5,8 @@
 
 A row for each program tells whether the card computes what the CPU does, and whether
 its step became a CUDA graph, or why not; and whether it draws the CPU's random numbers.
-Rows of the model compare its times with the card's.  Times are medians in milliseconds,
+Rows of the model compare its times with the card's, rows of windows cuDNN with products
+of windows, and with the CPU.  Times are medians in milliseconds,
 for steps with and without graphs, and of the same in `jax.jit` where JAX is installed.
 Rows that no longer fit into the time are left out, and named.  The tests marked `gpu`
 run first.
@@ -29,7 +30,7 @@ from typing import Any
 import numpy as np
 
 import tfteach as tf
-from tests.benchmarks import card_model
+from tests.benchmarks import card_model, card_windows
 from tests.benchmarks.step_worker import MODELS
 from tests.engine.execute.test_cuda_graph import PROGRAMS
 from tests.engine.flow.test_unrolled_step import PROGRAMS as LOOPS
@@ -312,6 +313,8 @@ def rows(only: str, models: Sequence[str], size: int) -> Iterator[Row]:
         yield "tests", lambda: run_tests(120)
     if only in ("all", "times"):
         yield from times(models, size)
+    if only in ("all", "windows"):
+        yield from card_windows.rows()
     if only in ("all", "model"):
         yield from card_model.rows(card_name(), size)
     if only in ("all", "checks"):
@@ -321,7 +324,7 @@ def rows(only: str, models: Sequence[str], size: int) -> Iterator[Row]:
 def main(arguments: Sequence[str] | None = None) -> list[dict[str, Any]]:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "--only", default="all", choices="all tests checks times model".split()
+        "--only", default="all", choices="all tests checks times windows model".split()
     )
     parser.add_argument("--models", default="mlp,lenet,char_rnn,autoencoder,word2vec")
     parser.add_argument("--size", type=int, default=LARGE)

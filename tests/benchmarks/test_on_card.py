@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
 from tests import strict_card
-from tests.benchmarks import on_card
+from tests.benchmarks import card_model, card_windows, on_card
+from tfteach.ops.windows import conv_by_cudnn
 
 
 def test_rows(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -27,6 +30,26 @@ def test_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     assert on_card.main(["--only", "checks", "--limit", "-1"]) == [
         {"row": "check a sum", "left out": True}
     ]
+
+
+def test_convolutions_and_pooling(monkeypatch: pytest.MonkeyPatch) -> None:
+    strict_card.install(monkeypatch)
+    small = ((2, 5, 6, 3), (3, 3, 3, 2), (2, 2), (1, 1), "SAME")
+    monkeypatch.setattr(card_windows, "SIZES", {"small": small})
+    monkeypatch.setattr(card_windows, "CONVOLUTIONS", ["small"])
+    pools = {"small": ((2, 5, 6, 3), (2, 2), (2, 2))}
+    monkeypatch.setattr(card_windows, "POOLS", pools)
+    monkeypatch.setattr(card_model, "CALLS", 1)
+    rows = on_card.main(["--only", "windows"])
+    assert len(rows) == 4 + 2
+    for row in rows:
+        assert row["ok"], row
+        assert row.get("refused", []) == []
+    assert len(rows[0]["cudnn_ms"]) == len(rows[0]["products_ms"]) == 3
+    monkeypatch.setitem(sys.modules, "cudnn", None)
+    conv_by_cudnn._cudnn.cache_clear()
+    found = on_card.main(["--only", "windows"])[0]
+    assert found["refused"] == [conv_by_cudnn.NOT_INSTALLED]
 
 
 def test_random_numbers_and_the_model(monkeypatch: pytest.MonkeyPatch) -> None:

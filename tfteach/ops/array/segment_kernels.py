@@ -22,8 +22,8 @@ from tfteach.ops.array.row_access import put_rows, take_rows
 _FEW_COLUMNS = 32
 # Types that CuPy's atomic functions lack (with which of them is a sum): the type that
 # is used instead, in which results are the same.
-_ATOMIC = {("float16", False): np.float32}
-_ATOMIC |= {(f"{u}int{n}", is_sum): np.int32 for u in ("", "u") for n in (8, 16)
+_ATOMIC = {("float16", False): "float32"}
+_ATOMIC |= {(f"{u}int{n}", is_sum): "int32" for u in ("", "u") for n in (8, 16)
             for is_sum in (False, True)}  # fmt: skip
 
 
