@@ -57,6 +57,7 @@ EXPLAIN = {
     "timing": "Where the time goes",
     "critical_path": "What bounds a step",
     "cuda_graphs": "Which steps are CUDA graphs",
+    "card_convolutions": "Which convolutions cuDNN computes",
     "memory": "What uses the memory",
     "optimizing": "What the optimizer does",
     "schedule": "In which order ops can run",

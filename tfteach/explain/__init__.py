@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING
 from tfteach.framework.lazy_names import imported, lazy_getattr
 
 if TYPE_CHECKING:
+    from tfteach.explain.card_convolutions import (
+        explain_card_convolutions as explain_card_convolutions,
+    )
     from tfteach.explain.checkpoints import explain_checkpoint as explain_checkpoint
     from tfteach.explain.cluster_step import messages_of as messages_of
     from tfteach.explain.cluster_step import trace_step as trace_step
@@ -67,6 +70,7 @@ _LATER = {
     "SessionLog": "sessions",
     "critical_path_of": "critical_path",
     "elements_of": "dataset_elements",
+    "explain_card_convolutions": "card_convolutions",
     "explain_checkpoint": "checkpoints",
     "explain_cluster": "clusters",
     "explain_collections": "collections",
