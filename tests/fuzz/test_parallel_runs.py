@@ -16,11 +16,19 @@ from tfteach.engine.flow.device_blocks import UndividedError
 
 
 class FlowBuilder(Builder):
-    """With branches and loops in some of which the devices are chosen op by op."""
+    """With queues, and branches and loops in some of which the devices differ."""
+
+    def built(self) -> Any:
+        built = super().built()
+        return built._replace(fetches=[*built.fetches, *self.enqueues])
+
+    def add(self, name: str) -> None:
+        self.enqueues = getattr(self, "enqueues", [])
+        super().add(name)
 
     def made(self, name: str, a: Any, b: Any) -> Any:
         chance = self.chance
-        kind = chance.number(12)
+        kind = chance.number(13)
         if kind == 0:  # one predicate for several branches
             if not hasattr(self, "predicate"):
                 self.predicate = tf.reduce_sum(self.values[0]) > 1.0 + chance.number(3)
@@ -36,6 +44,10 @@ class FlowBuilder(Builder):
             return tf.map_fn(lambda x: x * tf.reduce_sum(b), tf.convert_to_tensor(a))
         if kind == 3:
             return tf.gradients(tf.map_fn(tf.exp, tf.identity(a) * 0.1), a)[0]
+        if kind == 4:  # neither op waits for the other by an edge
+            queue = tf.FIFOQueue(3, tf.float32, [[2]])
+            self.enqueues.append(queue.enqueue([a]))
+            return queue.dequeue()
         return super().made(name, a, b)
 
     def branch(self, a: Any, b: Any) -> Any:

@@ -18,9 +18,14 @@ from tfteach.engine.plan.step import Node, Step
 from tfteach.framework.waiting import slice_s
 
 
+def may_wait(node: Node) -> bool:
+    """Whether the node may wait for another one, directly or in a user's function."""
+    return node.spec.calls_python or node.spec.may_wait
+
+
 def waiting_nodes(step: Step) -> list[Node]:
     """The nodes that may wait."""
-    return [n for n in step.nodes if n.spec.calls_python or n.spec.may_wait]
+    return [node for node in step.nodes if may_wait(node)]
 
 
 def may_wait_for_each_other(step: Step) -> bool:

@@ -18,6 +18,7 @@ import numpy as np
 from tfteach.engine.devices.devices import Device
 from tfteach.engine.execute.block_kernel import BlockKernel, parts_of
 from tfteach.engine.execute.compile import Compiled
+from tfteach.engine.execute.concurrent_calls import may_wait
 from tfteach.engine.execute.instruction import Instruction
 from tfteach.engine.execute.rendezvous import create_key
 from tfteach.engine.plan.partition import UNCOPIED, Recv, Send
@@ -54,6 +55,8 @@ class ExecutorPlan(NamedTuple):
       executor_of: for each instruction the number of its executor.
       on_caller: for each instruction whether it runs on the thread that called
         `session.run`: user code expects that, and Ctrl-C interrupts only this one.
+      waits: for each instruction whether it may wait for another one: its executor then
+        goes on, and a thread waits.
       ranks: the number of each instruction in the order in which its executor prefers
         ready ones: first those after which it soonest has something for another device.
       by_rank: the instruction of each rank.
@@ -70,6 +73,7 @@ class ExecutorPlan(NamedTuple):
     devices: tuple[Device, ...]
     executor_of: Sequence[int]
     on_caller: Sequence[bool]
+    waits: Sequence[bool]
     ranks: Sequence[int]
     by_rank: Sequence[int]
     pending: Sequence[int]
@@ -85,14 +89,21 @@ def devices_of(compiled: Compiled) -> tuple[Device, ...]:
     return tuple(dict.fromkeys(i.node.device for i in compiled.instructions))
 
 
-def executor_plan(compiled: Compiled) -> ExecutorPlan:
-    """Divide a compiled step by devices; its blocks are compound instructions."""
+def executor_plan(compiled: Compiled, is_concurrent: bool = False) -> ExecutorPlan:
+    """Divide a compiled step by devices.
+
+    Args:
+      compiled: the step; its blocks are compound instructions.
+      is_concurrent: whether ops may wait for each other, which none does in the order
+        of the step.
+    """
     code = [i for i in compiled.instructions if not i.is_commit]
     devices = devices_of(compiled)
     number = {device: i for i, device in enumerate(devices)}
     executor_of = [number[instruction.node.device] for instruction in code]
     collections = run_collections(code)
-    sources = sources_of(compiled, code, collections)
+    waits = [is_concurrent and may_wait(instruction.node) for instruction in code]
+    sources = sources_of(compiled, code, collections, waits)
     users: list[list[int]] = [[] for _ in code]
     remote: list[dict[int, list[int]]] = [{} for _ in code]
     for i, needed in enumerate(sources):
@@ -107,7 +118,7 @@ def executor_plan(compiled: Compiled) -> ExecutorPlan:
     for local, sent in zip(users, channels, strict=True):
         for user in (*local, *(user for channel in sent for user in channel.users)):
             pending[user] += 1
-    by_rank = _preferred(users, channels)
+    by_rank = _preferred(users, channels, waits)
     ranks = [0] * len(code)
     for rank, i in enumerate(by_rank):
         ranks[i] = rank
@@ -117,6 +128,7 @@ def executor_plan(compiled: Compiled) -> ExecutorPlan:
         devices,
         executor_of,
         [_needs_caller(compiled, instruction, collections) for instruction in code],
+        waits,
         ranks,
         by_rank,
         pending,
@@ -129,9 +141,13 @@ def executor_plan(compiled: Compiled) -> ExecutorPlan:
 
 
 def _preferred(
-    users: Sequence[Sequence[int]], channels: Sequence[tuple[Channel, ...]]
+    users: Sequence[Sequence[int]],
+    channels: Sequence[tuple[Channel, ...]],
+    waits: Sequence[bool],
 ) -> list[int]:
     """The instructions, those nearest to a value for another device first.
+
+    Before these come the ones that may wait.
 
     Otherwise the device that has the variables would compute its own tower before it
     sends them to the others.
@@ -139,7 +155,7 @@ def _preferred(
     steps = [0 if sent else len(users) for sent in channels]
     for i in reversed(range(len(users))):
         steps[i] = min([steps[i], *(steps[user] + 1 for user in users[i])])
-    return sorted(range(len(users)), key=lambda i: steps[i])
+    return sorted(range(len(users)), key=lambda i: (not waits[i], steps[i]))
 
 
 def _needs_caller(
@@ -223,7 +239,10 @@ def run_collections(code: Iterable[Instruction]) -> dict[int, int]:
 
 
 def sources_of(
-    compiled: Compiled, code: Sequence[Instruction], collections: Mapping[int, int]
+    compiled: Compiled,
+    code: Sequence[Instruction],
+    collections: Mapping[int, int],
+    waits: Sequence[bool] = (),
 ) -> list[set[int]]:
     """For each instruction the earlier ones that must have ended.
 
@@ -231,6 +250,8 @@ def sources_of(
       compiled: the step.
       code: its instructions, in an order in which they can run.
       collections: see `run_collections`.
+      waits: for each instruction whether it may wait for another one; it is then
+        ordered by edges and variables only, as two ops of one queue may be.
     """
     made_by: dict[int, int] = {}
     of_node: dict[Node, int] = {}
@@ -244,7 +265,7 @@ def sources_of(
         needed = {made_by[slot] for slot in instruction.inputs if slot in made_by}
         for part in parts_of(instruction):
             needed |= ended.before(part.node)
-        needed |= states.before(i, instruction)
+        needed |= states.before(i, instruction, bool(waits and waits[i]))
         found.append({source for source in needed if source < i})
     return found
 
@@ -292,11 +313,15 @@ class _States:
         self._writers: dict[Any, int] = {}
         self._readers: dict[Any, list[int]] = {}
 
-    def before(self, number: int, instruction: Instruction) -> set[int]:
+    def before(
+        self, number: int, instruction: Instruction, only_variables: bool
+    ) -> set[int]:
         """The instructions that must have ended, as they use the same state."""
         only_read: dict[Any, bool] = {}
         for part in parts_of(instruction):
             for state in self._used_by(part):
+                if only_variables and not isinstance(state, Cell):
+                    continue
                 is_read = part.is_read or (
                     isinstance(state, Cell) and not writes(part.node)
                 )

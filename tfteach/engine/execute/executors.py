@@ -25,7 +25,13 @@ from tfteach.engine.execute.program import StepObserver
 from tfteach.engine.execute.rendezvous import Rendezvous
 from tfteach.framework.errors import CancelledError
 from tfteach.framework.transaction import running
-from tfteach.framework.waiting import Cancellation, limited_by, slice_s
+from tfteach.framework.waiting import (
+    Cancellation,
+    WouldWait,
+    limited_by,
+    slice_s,
+    trying,
+)
 
 _step_ids = itertools.count(1)
 
@@ -61,6 +67,7 @@ class Executors:
         self._is_busy = [False] * len(self._ready)
         self._idle = 0  # threads that wait for an instruction
         self._helpers = 0
+        self._calls = self._cancellable = 0  # ops that have a thread while they wait
         self._failed: tuple[int, BaseException] | None = None
         self._is_over = False
         self._context = contextvars.copy_context()  # the run's limits
@@ -129,15 +136,26 @@ class Executors:
     # ---- working
 
     def _work(self, is_caller: bool) -> None:
-        code = self._plan.code
+        code, waits = self._plan.code, self._plan.waits
         number = self._first(is_caller)
         while number is not None:
             try:
-                self._compute(number, code[number])
+                if waits[number]:
+                    has_ended = self._begin_call(number, code[number])
+                else:
+                    has_ended = True
+                    self._compute(number, code[number])
             except BaseException as error:
                 self._fail(number, error)
                 return
-            number = self._next(number, is_caller)
+            executor = self._executor_for(number)
+            if has_ended:
+                self._end(number, executor)
+            else:
+                with self._lock:
+                    self._is_busy[executor] = False
+            with self._lock:
+                number = self._take(executor, is_caller)
 
     def _compute(self, number: int, instruction: Instruction) -> None:
         registers = self._registers
@@ -151,7 +169,17 @@ class Executors:
                 observer.before(instruction)
             result = kernel(*values)
         values.clear()
-        outputs = instruction.outputs
+        self._set(number, instruction, result, observers)
+
+    def _set(
+        self,
+        number: int,
+        instruction: Instruction,
+        result: Any,
+        observers: Sequence[StepObserver],
+    ) -> None:
+        """Hand over what a kernel returned."""
+        outputs, registers = instruction.outputs, self._registers
         results = (result,) if len(outputs) == 1 else tuple(result or ())
         for slot, value in zip(outputs, results, strict=True):
             registers[slot] = value
@@ -161,12 +189,52 @@ class Executors:
             value = registers[channel.slot] if channel.slot >= 0 else None
             self.rendezvous.send(channel.key, value)
 
+    # ---- ops that may wait for others of the step
+
+    def _begin_call(self, number: int, instruction: Instruction) -> bool:
+        """Run an op that may wait; returns whether it has ended, without waiting."""
+        spec = instruction.node.spec
+        if not spec.calls_python and not self._observers:  # they follow one attempt
+            try:
+                with trying():
+                    self._compute(number, instruction)
+            except WouldWait:
+                pass
+            else:
+                return True
+        with self._lock:
+            self._calls += 1
+            self._cancellable += spec.may_wait
+        context = contextvars.copy_context()
+        # A daemon: a function that never returns must not keep the process alive.
+        threading.Thread(
+            target=context.run,
+            args=(self._call, number, instruction),
+            daemon=True,
+            name="tfteach-waiting-op" if spec.may_wait else "tfteach-py_func",
+        ).start()
+        return False
+
+    def _call(self, number: int, instruction: Instruction) -> None:
+        try:
+            self._compute(number, instruction)
+            self._end(number, None)
+        except BaseException as error:  # also since the run has failed meanwhile
+            self._fail(number, error)
+        finally:
+            with self._lock:
+                self._calls -= 1
+                self._cancellable -= instruction.node.spec.may_wait
+                self._changed.notify_all()
+
+    # ---- the next instruction
+
     def _first(self, is_caller: bool) -> int | None:
         with self._lock:
             return self._take(0, is_caller)
 
-    def _next(self, number: int, is_caller: bool) -> int | None:
-        """End an instruction, and take the next one; None when nothing is left."""
+    def _end(self, number: int, executor: int | None) -> None:
+        """End an instruction, of an executor or of none."""
         plan = self._plan
         freed = []
         with self._lock:
@@ -176,18 +244,16 @@ class Executors:
                     freed.append(slot)
             for user in plan.users[number]:
                 self._arrived(user)
-            executor = self._executor_for(number)
-            self._is_busy[executor] = False
+            if executor is not None:
+                self._is_busy[executor] = False
             self._left -= 1
-            if not self._left or (self._idle and self._ready[-1]):
+            if not self._left or (self._idle and (self._ready[-1] or executor is None)):
                 self._changed.notify_all()
         for slot in freed:  # it may call back: not while holding the lock
             self._registers[slot] = None
         if not isinstance(plan.code[number].function, BlockKernel):
             for observer in self._observers:
                 observer.release(plan.code[number])
-        with self._lock:
-            return self._take(executor, is_caller)
 
     def _take(self, preferred: int, is_caller: bool) -> int | None:
         """The next instruction for this thread, once there is one."""
@@ -199,7 +265,7 @@ class Executors:
                 if self._idle and self._startable(preferred, False) is not None:
                     self._changed.notify()
                 return number
-            if not any(self._is_busy):
+            if not any(self._is_busy) and not self._calls:
                 assert any(self._ready), f"{self.rendezvous}: all executors wait"
             self._idle += 1
             try:
@@ -270,7 +336,7 @@ class Executors:
         while True:
             try:
                 with self._lock:
-                    while self._helpers:
+                    while self._helpers or self._cancellable:
                         self._changed.wait(slice_s(None))
                 return interrupt
             except BaseException as error:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Any
 
+from tfteach.engine.execute.block_kernel import parts_of
 from tfteach.engine.execute.compile import Compiled
 from tfteach.engine.execute.executor_plan import (
     ExecutorPlan,
@@ -29,11 +30,13 @@ from tfteach.engine.execute.program import (
     StepObserver,
     shapes_of,
 )
+from tfteach.engine.plan.step import writes
 from tfteach.framework.transaction import commit
 
 # A faster run in order is not worth several threads.
 SHORT_S = 1e-3
 TRIALS = 3
+_ALONE = InterOpPool(1)
 
 
 class Race:
@@ -83,19 +86,31 @@ class ParallelProgram(Program):
     Args:
       compiled: the step.
       pool_of: the session's pool of a number, or None for one thread.
+      is_concurrent: whether ops may wait for each other; its executors then run also
+        where the caller is the only thread.
     """
 
     def __init__(
-        self, compiled: Compiled, pool_of: Callable[[int], InterOpPool | None]
+        self,
+        compiled: Compiled,
+        pool_of: Callable[[int], InterOpPool | None],
+        is_concurrent: bool = False,
     ) -> None:
         super().__init__(compiled)
+        # Whatever is the last in order, others may fail after it.
+        self._is_transaction |= any(
+            writes(part.node) and not part.is_read
+            for instruction in compiled.instructions
+            for part in parts_of(instruction)
+        )
         self._pool_of = pool_of
+        self._is_concurrent = is_concurrent
         self._races: dict[FedShapes, Race] = {}
 
     @functools.cached_property
     def plan(self) -> ExecutorPlan:
         """The executors' parts of the step."""
-        return executor_plan(self.compiled)
+        return executor_plan(self.compiled, self._is_concurrent)
 
     @functools.cached_property
     def may_overlap(self) -> bool:
@@ -105,23 +120,30 @@ class ParallelProgram(Program):
     def _run(self, fed: Sequence[Any], observers: Sequence[StepObserver]) -> Any:
         pool = self._pool_of(chosen_pool.get())
         if pool is None:
-            return super()._run(fed, observers)
+            return self._run_in_order(fed, observers)
         race = self._race(fed)
         if observers:
             if self._traces_in_parallel(race, observers):
                 return self.run_parallel(fed, pool, observers)
-            return super()._run(fed, observers)
+            return self._run_in_order(fed, observers)
         if race.is_over:
             if race.is_parallel:
                 return self.run_parallel(fed, pool)
-            return super()._run(fed, observers)
+            return self._run_in_order(fed, observers)
         began_s = perf_counter()
         if race.is_parallel:
             found = self.run_parallel(fed, pool)
         else:
-            found = super()._run(fed, observers)
+            found = self._run_in_order(fed, observers)
         race.record(perf_counter() - began_s)
         return found
+
+    def _run_in_order(
+        self, fed: Sequence[Any], observers: Sequence[StepObserver]
+    ) -> Any:
+        if self._is_concurrent:  # in which nothing waits for an op that waits
+            return self.run_parallel(fed, _ALONE, observers)
+        return super()._run(fed, observers)
 
     def _race(self, fed: Sequence[Any]) -> Race:
         shapes = shapes_of(fed, self._handles or (False,) * len(fed))

@@ -1,4 +1,4 @@
-"""Steps with branches and loops on several devices."""
+"""Steps on several devices with branches, loops, or ops that wait for each other."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tfteach.engine.devices.devices import Device
-from tfteach.engine.execute.compile import Compiled
+from tfteach.engine.execute.block_kernel import parts_of
+from tfteach.engine.execute.compile import Compiled, compile_step
+from tfteach.engine.execute.concurrent_calls import may_wait, may_wait_for_each_other
 from tfteach.engine.execute.inter_op_pool import InterOpPool
 from tfteach.engine.execute.kernel_context import Resources
 from tfteach.engine.execute.parallel_program import ParallelProgram
@@ -21,11 +23,11 @@ from tfteach.framework.waiting import Deadline
 
 
 class FlowOnDevices(ParallelProgram):
-    """A runnable step with branches or loops on several devices; see `Program`.
+    """A runnable step; see `Program`.
 
     Args:
       compiled: the step, its branches and loops as compound instructions.
-      pool_of: see `ParallelProgram`.
+      pool_of, is_concurrent: see `ParallelProgram`.
       observed: makes the program for runs with observers that show one thread.
     """
 
@@ -33,9 +35,10 @@ class FlowOnDevices(ParallelProgram):
         self,
         compiled: Compiled,
         pool_of: Callable[[int], InterOpPool | None],
+        is_concurrent: bool,
         observed: Callable[[], DataflowProgram],
     ) -> None:
-        super().__init__(compiled, pool_of)
+        super().__init__(compiled, pool_of, is_concurrent)
         self._observed = observed
         self._slow: DataflowProgram | None = None
 
@@ -60,7 +63,7 @@ def flow_on_devices(
     host: Device,
     pool_of: Callable[[int], InterOpPool | None],
 ) -> FlowOnDevices | DataflowProgram:
-    """The program of a step with branches or loops, whose devices work at once.
+    """The program of a step whose devices may work at the same time.
 
     Args:
       step: placed, and with copies between the devices.
@@ -72,18 +75,32 @@ def flow_on_devices(
     def dataflow() -> DataflowProgram:
         return DataflowProgram(step, resources, session)
 
+    is_concurrent = may_wait_for_each_other(step)
     try:
-        recovered = recover(step)
-        step.always = recovered.always
-        nested = compile_nested(step, recovered, resources, session)
-        compiled = divided_blocks(step, nested, host)
+        if step.has_control_flow:
+            recovered = recover(step)
+            step.always = recovered.always
+            nested = compile_nested(step, recovered, resources, session)
+            compiled = divided_blocks(step, nested, host)
+            if is_concurrent:
+                _check_blocks(compiled)
+        else:
+            compiled = compile_step(step, resources, session)
     except (UnstructuredError, UndividedError) as error:
         step.log.append(Change("executors", "", f"on one thread: {error}"))
         return dataflow()
     devices = {instruction.node.device for instruction in compiled.instructions}
     if len(devices) < 2:
         pool_of = _no_pool
-    return FlowOnDevices(compiled, pool_of, dataflow)
+    return FlowOnDevices(compiled, pool_of, is_concurrent, dataflow)
+
+
+def _check_blocks(compiled: Compiled) -> None:
+    """Refuse blocks with ops that wait: all in them would wait as well."""
+    for instruction in compiled.instructions:
+        for part in parts_of(instruction):
+            if part is not instruction and may_wait(part.node):
+                raise UndividedError(f"{part.node.name} may wait in a branch or loop")
 
 
 def _no_pool(number: int) -> None:

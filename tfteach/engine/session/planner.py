@@ -178,18 +178,19 @@ class StepPlanner:
         more = self.devices[1:]
         card = self._only_card(step)
         optimizes = step.is_optimized and (not more or card is not None)
-        if may_wait_for_each_other(step):
+        may_wait = may_wait_for_each_other(step)
+        if (may_wait or step.has_control_flow) and self._divides(step, card):
+            from tfteach.engine.flow.flow_on_devices import flow_on_devices
+
+            host, pool_of = self.devices[0], self.pools.get
+            return flow_on_devices(step, resources, session, host, pool_of)
+        if may_wait:
             return self._concurrent(step, resources, session, optimizes)
         if card is not None and optimizes:
             from tfteach.engine.session.card_programs import card_program
 
             return card_program(step, resources, session, card)
         if step.has_control_flow:
-            if more and step.is_optimized and not step.shared:
-                from tfteach.engine.flow.flow_on_devices import flow_on_devices
-
-                host, pool_of = self.devices[0], self.pools.get
-                return flow_on_devices(step, resources, session, host, pool_of)
             return program_with_flow(step, resources, session, optimizes)
         if not optimizes:
             return self._on_devices(compile_step(step, resources, session))
@@ -210,6 +211,12 @@ class StepPlanner:
         if len(found) > 1 or not all(device.is_asynchronous for device in found):
             return None
         return next(iter(found), None)
+
+    def _divides(self, step: Step, card: Device | None) -> bool:
+        """Whether executors may run a step with branches or ops that wait."""
+        has_peers = any(node.spec.waits_for_peers for node in step.nodes)
+        is_plain = step.is_optimized and not step.shared and not has_peers
+        return is_plain and card is None and len(self.devices) > 1
 
     def _on_devices(self, compiled: Compiled) -> Program:
         """A program whose executors may run beside each other, if it has several."""
