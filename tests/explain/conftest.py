@@ -10,6 +10,8 @@ from collections.abc import Iterator
 import pytest
 
 import tfteach as tf
+from tests.cluster_session import session as session
+from tests.cluster_session import target as target
 from tests.pipeline_clock import PipelineClock
 from tfteach.explain import pipeline_rates, pipeline_verdict
 

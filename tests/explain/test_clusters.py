@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 import tfteach as tf
-from tests.explain.test_remote_sessions import session, target  # noqa: F401
 from tests.explain.test_task_stats import OWN, TENSORFLOW, stats_of
 from tfteach.explain import clusters as module
 from tfteach.explain import explain_cluster, messages_of, trace_step
@@ -77,8 +76,8 @@ def test_what_each_task_holds(graph: tf.Graph) -> None:
 
 
 def test_a_graph_that_cannot_be_placed_there(
-    session: tf.Session,  # noqa: F811
-    target: str,  # noqa: F811
+    session: tf.Session,
+    target: str,
 ) -> None:
     with tf.device("/job:chief/task:0"):
         tf.no_op(name="elsewhere")
@@ -88,8 +87,8 @@ def test_a_graph_that_cannot_be_placed_there(
 
 
 def test_no_master_is_waited_for(
-    session: tf.Session,  # noqa: F811
-    target: str,  # noqa: F811
+    session: tf.Session,
+    target: str,
 ) -> None:
     cluster = StandIn(target.removeprefix("grpc://"))
     cluster.tasks[1].state = "slow"
@@ -99,7 +98,7 @@ def test_no_master_is_waited_for(
     assert found.task("worker:0").sessions == ("s",)
 
 
-def test_servers_that_another_process_started(session: tf.Session) -> None:  # noqa: F811
+def test_servers_that_another_process_started(session: tf.Session) -> None:
     found = explain_cluster(None, {"mine": session})
     assert [(task.name, task.state) for task in found.tasks] == [
         ("ps:0", "unknown"),
@@ -116,7 +115,7 @@ def test_no_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
         explain_cluster(None, [])
 
 
-def test_a_traced_step(session: tf.Session) -> None:  # noqa: F811
+def test_a_traced_step(session: tf.Session) -> None:
     with tf.device("/job:worker/task:0"):
         (y,) = session.graph.get_operation_by_name("y").outputs
     with tf.device("/job:ps/task:0"), tf.control_dependencies([y]):

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 import tfteach as tf
-from tests.explain.test_remote_sessions import session, target  # noqa: F401
 from tests.jupyter.test_magics import run, shell  # noqa: F401
 from tfteach.explain import explain_task
 
@@ -71,7 +70,7 @@ def test_an_order_that_crosses_tasks() -> None:
 
 def test_the_magic_says_it_of_sessions_on_servers(
     shell: Any,  # noqa: F811
-    session: tf.Session,  # noqa: F811
+    session: tf.Session,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     shell.user_ns["far"] = session

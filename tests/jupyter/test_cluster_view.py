@@ -8,14 +8,13 @@ from IPython.core.error import UsageError
 
 import tfteach as tf
 from tests.explain.test_clusters import StandIn
-from tests.explain.test_remote_sessions import session, target  # noqa: F401
 from tests.jupyter.test_magics import run, shell  # noqa: F401
 from tfteach.explain import trace_step
 from tfteach.jupyter import ClusterView
 from tfteach.jupyter.magics import cluster as magic
 
 
-def test_tasks_and_messages_reach_the_page(session: tf.Session, target: str) -> None:  # noqa: F811
+def test_tasks_and_messages_reach_the_page(session: tf.Session, target: str) -> None:
     cluster: Any = StandIn(target.removeprefix("grpc://"))
     step = trace_step(session, "y:0", {"x:0": [1.0, 2.0]})
     view = ClusterView(cluster, {"s": session}, step)
@@ -37,7 +36,7 @@ def test_tasks_and_messages_reach_the_page(session: tf.Session, target: str) -> 
     view.close()
 
 
-def test_a_static_picture(session: tf.Session, target: str) -> None:  # noqa: F811
+def test_a_static_picture(session: tf.Session, target: str) -> None:
     cluster: Any = StandIn(target.removeprefix("grpc://"))
     step = trace_step(session, "y:0", {"x:0": [1.0, 2.0]})
     bundle = ClusterView(cluster, {"<s>": session}, step).static_bundle()
@@ -56,7 +55,7 @@ def test_a_static_picture(session: tf.Session, target: str) -> None:  # noqa: F8
     assert "client" not in alone
 
 
-def test_a_view_stays_when_its_cluster_ends(session: tf.Session) -> None:  # noqa: F811
+def test_a_view_stays_when_its_cluster_ends(session: tf.Session) -> None:
     view = ClusterView.of(session, "y:0", {"x:0": [1.0, 2.0]})
     session.close()
     view.refresh()

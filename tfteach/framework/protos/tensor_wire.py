@@ -150,4 +150,7 @@ def _strings(content: memoryview, count: int) -> Any:
 
 
 def _size(dimension: memoryview) -> int:
-    return next((value for field, value in fields(dimension) if field == 1), 0)
+    size: int = next((value for field, value in fields(dimension) if field == 1), 0)
+    if size >> 63:
+        raise ValueError(f"malformed shape: a dimension is {size - (1 << 64)}")
+    return size

@@ -1,7 +1,7 @@
 """Sessions on servers, servers, and clusters of processes, by TensorFlow's protocol.
 
 `tfteach.distributed` is this package: `LocalCluster` starts a cluster on this machine,
-`use_certificates` encrypts connections.
+`use_certificates` encrypts connections, `limit_messages` refuses large messages.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from tfteach.lib.distributed.certificates import (
         use_certificates as use_certificates,
     )
+    from tfteach.lib.distributed.channel_options import limit_messages as limit_messages
     from tfteach.lib.distributed.local.local_cluster import LocalCluster as LocalCluster
 
-__all__ = ["LocalCluster", "use_certificates"]
+__all__ = ["LocalCluster", "limit_messages", "use_certificates"]
 
 
 def _find(name: str) -> Any:
@@ -22,6 +23,10 @@ def _find(name: str) -> Any:
         from tfteach.lib.distributed.local.local_cluster import LocalCluster
 
         return LocalCluster
+    if name == "limit_messages":
+        from tfteach.lib.distributed.channel_options import limit_messages
+
+        return limit_messages
     if name == "use_certificates":
         from tfteach.lib.distributed.certificates import use_certificates
 

@@ -12,7 +12,7 @@ import ssl
 from typing import Any, NamedTuple
 
 from tfteach.framework import errors
-from tfteach.lib.distributed.channel_options import CHANNEL_OPTIONS, grpc_module
+from tfteach.lib.distributed.channel_options import channel_options, grpc_module
 
 PROTOCOL = "grpc+tls"
 _VARIABLES = "TFTEACH_TLS_CERTIFICATE", "TFTEACH_TLS_KEY", "TFTEACH_TLS_ROOTS"
@@ -135,7 +135,7 @@ def secure_channel(address: str) -> Any:
     grpc = grpc_module()
     certificate, key, roots = certificates().contents()
     made = grpc.ssl_channel_credentials(roots, key, certificate)
-    return grpc.secure_channel(address, made, CHANNEL_OPTIONS)
+    return grpc.secure_channel(address, made, channel_options())
 
 
 def check_handshake(address: str, timeout_s: float) -> None:

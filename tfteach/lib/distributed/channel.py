@@ -16,7 +16,7 @@ from tfteach.lib.distributed.certificates import (
     check_not_encrypted,
     secure_channel,
 )
-from tfteach.lib.distributed.channel_options import CHANNEL_OPTIONS, grpc_module
+from tfteach.lib.distributed.channel_options import channel_options, grpc_module
 
 # How long to wait for a server that does not answer yet, in seconds; TensorFlow waits
 # for ever.
@@ -26,6 +26,11 @@ CONNECT_TIMEOUT_S = 60.0
 SILENCE_S = 15.0
 ALIVE_TIMEOUT_S = 10.0
 _LOOKS_EVERY_S = 1.0  # why no connection comes about
+_TOO_LARGE = "message larger than max"
+_WHOSE_LIMIT = (
+    "The process that received it has set this limit: see "
+    "tfteach.distributed.limit_messages."
+)
 _REMOVED = "Stream removed"  # gRPC's words for a server that came back
 
 
@@ -78,7 +83,7 @@ class Channel:
     def _new_channel(self) -> Any:
         if self._is_secure:
             return secure_channel(self.address)
-        return grpc_module().insecure_channel(self.address, CHANNEL_OPTIONS)
+        return grpc_module().insecure_channel(self.address, channel_options())
 
     def call(
         self,
@@ -237,6 +242,8 @@ def error_of_status(code: int, message: str | None) -> errors.OpError:
     """The error of a status: its class is that of the code."""
     if code == errors.UNKNOWN and message == _REMOVED:
         code = errors.UNAVAILABLE
+    if code == errors.RESOURCE_EXHAUSTED and message and _TOO_LARGE in message:
+        message += f". {_WHOSE_LIMIT}"
     try:
         kind = errors.exception_type_from_error_code(code)
     except KeyError:

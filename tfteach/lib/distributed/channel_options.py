@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 from types import ModuleType
+from typing import Any
 
-# TensorFlow sends messages of any size.
-CHANNEL_OPTIONS = (
+from tfteach.framework import errors
+
+_VARIABLE = "TFTEACH_MAX_MESSAGE_BYTES"
+_limit_bytes: int | None = None
+
+_OPTIONS = (
     ("grpc.max_send_message_length", -1),
-    ("grpc.max_receive_message_length", -1),
     ("grpc.enable_http_proxy", 0),
     # A tensor is sent without waiting for the window to grow: 20 MB take 1.6 times as
     # long by gRPC's own estimate of the bandwidth.
@@ -19,6 +23,54 @@ CHANNEL_OPTIONS = (
     ("grpc.min_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 1000),
 )
+
+
+def limit_messages(size_bytes: int | None) -> None:
+    """Refuse messages above a size.
+
+    It holds for the servers of this process that are made afterwards, and for
+    connections to addresses that it has not called before; sessions on servers of the
+    same process send no messages.  The other end gets a ResourceExhaustedError.
+    TensorFlow has no limit, and neither has tfteach by default.  It is the same as the
+    environment variable TFTEACH_MAX_MESSAGE_BYTES.
+
+    Args:
+      size_bytes: the largest message; None for messages of any size.
+
+    Raises:
+      InvalidArgumentError: it is not positive.
+
+    Example:
+      >>> tfteach.distributed.limit_messages(100 << 20)
+      >>> server = tf.train.Server.create_local_server()
+      >>> tfteach.distributed.limit_messages(None)
+    """
+    global _limit_bytes
+    if size_bytes is not None:
+        _check(size_bytes, "limit_messages")
+    _limit_bytes = size_bytes
+
+
+def _check(size_bytes: int, name: str) -> None:
+    if size_bytes <= 0:
+        text = f"{name}: the largest message must have a byte at least: {size_bytes}"
+        raise errors.InvalidArgumentError(None, None, text)
+
+
+def channel_options() -> tuple[tuple[str, Any], ...]:
+    """The options of a connection, or of a server.
+
+    Raises:
+      InvalidArgumentError: TFTEACH_MAX_MESSAGE_BYTES is no positive number.
+    """
+    limit, text = _limit_bytes, os.environ.get(_VARIABLE)
+    if limit is None and text:
+        if not text.isdigit():
+            message = f"{_VARIABLE}: {text} is no number of bytes"
+            raise errors.InvalidArgumentError(None, None, message)
+        limit = int(text)
+        _check(limit, _VARIABLE)
+    return ("grpc.max_receive_message_length", limit or -1), *_OPTIONS
 
 
 def grpc_module() -> ModuleType:

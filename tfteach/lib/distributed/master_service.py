@@ -21,6 +21,7 @@ from tfteach.lib.distributed.remote_code import check_graph
 from tfteach.lib.distributed.run_messages import (
     RunStepRequest,
     failed_step_response,
+    fed_array,
     run_step_response,
 )
 from tfteach.lib.distributed.service import (
@@ -90,7 +91,9 @@ class MasterSession:
         """
         session = self.session
         fetches = [session.tensor(name) for name in request.fetches]
-        fed = {session.tensor(name): value for name, value in request.feeds.items()}
+        absent = "FeedInputs: unable to find feed output {}"
+        feeds = request.feeds.items()
+        fed = session.checked({session.tensor(n, absent): v for n, v in feeds})
         wanted = dict.fromkeys(fetches)
         if request.partial_run:
             values = self._continue(request.partial_run, [*wanted], fed)
@@ -164,7 +167,6 @@ class MasterSession:
 
     def run_callable(self, request: Proto) -> Proto:
         """The RunCallableResponse of a prepared step."""
-        from tfteach.framework.protos.tensor_proto import make_ndarray
         from tfteach.framework.protos.tensor_wire import tensor_pieces
 
         session, made = self.session, self._callable(request.handle)
@@ -174,8 +176,11 @@ class MasterSession:
                 None,
                 f"Expected {len(made.feeds)} feed tensors, but got {len(request.feed)}",
             )
-        arrays = [make_ndarray(tensor) for tensor in request.feed]
-        fed = dict(zip(made.feeds, arrays, strict=True))
+        arrays = [
+            fed_array(memoryview(tensor.SerializeToString()), i)
+            for i, tensor in enumerate(request.feed)
+        ]
+        fed = session.checked(dict(zip(made.feeds, arrays, strict=True)))
         elements = unique((*made.fetches, *made.targets))
         metadata = protos.RunMetadata()
         values = session.run_elements(elements, fed, made.options, metadata)
@@ -385,7 +390,7 @@ class MasterService:
         request = protos.RunCallableRequest.FromString(call.request)
         session = self._session(request.session_handle)
         with until_given_up(call):
-            answer = session.run_callable(request)
+            answer = decoded(session.run_callable, request, "RunCallable")
         return encoded(answer)
 
     def _release_callable(self, call: Call) -> bytes:

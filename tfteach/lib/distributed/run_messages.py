@@ -53,6 +53,19 @@ def tensor_in(answer: bytes) -> memoryview:
     return next(v for n, v in fields(memoryview(answer)) if n == 1)
 
 
+def fed_array(tensor: memoryview, index: int) -> Any:
+    """The array of a tensor that is fed.
+
+    Raises:
+      ValueError: it is malformed: its content does not fit its shape, say.
+    """
+    try:
+        return read_tensor(tensor)
+    except (ValueError, TypeError, OverflowError) as error:
+        message = f"Invalid TensorProto for feed value {index}: {error}"
+        raise ValueError(message) from None
+
+
 @dataclass(slots=True)
 class RunStepRequest:
     """A step that a client asks for.
@@ -87,7 +100,7 @@ class RunStepRequest:
                 found.handle = octets(value).decode()
             elif number == 2:
                 name, tensor = split_named_tensor(value)
-                found.feeds[name] = read_tensor(tensor)
+                found.feeds[name] = fed_array(tensor, len(found.feeds))
             elif number == 3:
                 found.fetches.append(octets(value).decode())
             elif number == 4:
@@ -141,7 +154,7 @@ class RunGraphRequest:
                 self.step_id = value - (1 << 64) if value >> 63 else value
             elif number == 3:
                 key, tensor = split_named_tensor(value)
-                self.feeds[key] = read_tensor(tensor)
+                self.feeds[key] = fed_array(tensor, len(self.feeds))
             elif number == 4:
                 self.fetches.append(octets(value).decode())
             elif number == 5:

@@ -23,7 +23,7 @@ from tfteach.lib.distributed.channel import (
     error_of_status,
     shared_channel,
 )
-from tfteach.lib.distributed.channel_options import CHANNEL_OPTIONS, grpc_module
+from tfteach.lib.distributed.channel_options import channel_options, grpc_module
 from tfteach.lib.distributed.run_messages import RunStepRequest
 
 MAX_STATUS_BYTES = 3072  # of a message in gRPC's headers
@@ -110,7 +110,7 @@ class Listener:
         self, address: str, methods: dict[str, Method], is_secure: bool = False
     ) -> None:
         grpc = grpc_module()
-        options = (*CHANNEL_OPTIONS, ("grpc.so_reuseport", 0))
+        options = (*channel_options(), ("grpc.so_reuseport", 0))
         self._server = grpc.server(call_threads, options=options)
         by_service: dict[str, dict[str, Any]] = {}
         for name, method in methods.items():

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
 from tfteach.engine.session.base_session import BaseSession, made_sessions
 from tfteach.engine.session.feeds import converter_for
 from tfteach.engine.session.planner import StepPlanner
 from tfteach.framework import errors
 from tfteach.framework.defaults import default_graph
+from tfteach.framework.dtypes import as_dtype, string
 from tfteach.framework.graph import Graph
 from tfteach.framework.graphdef.import_graph_def import import_graph
 from tfteach.framework.operation import Operation, Tensor
@@ -18,6 +21,7 @@ from tfteach.framework.waiting import caller_is_gone
 from tfteach.lib.distributed.task import SessionResources, Task
 
 Element = Operation | Tensor
+FETCH_ABSENT = "FetchOutputs node {}: not found"
 
 
 class TaskSession(BaseSession):
@@ -61,8 +65,12 @@ class TaskSession(BaseSession):
                 raise
             raise errors.InvalidArgumentError(None, None, str(error)) from None
 
-    def element(self, name: str) -> Element:
+    def element(self, name: str, absent: str = FETCH_ABSENT) -> Element:
         """The tensor or operation of that name; "x" as an input means "x:0".
+
+        Args:
+          name: its name.
+          absent: the message if there is none, with "{}" for the name.
 
         Raises:
           NotFoundError: there is none.
@@ -70,19 +78,37 @@ class TaskSession(BaseSession):
         try:
             return self.graph.as_graph_element(name)
         except (KeyError, ValueError):
-            raise errors.NotFoundError(
-                None, None, f"FetchOutputs node {name}: not found"
-            ) from None
+            message = absent.format(name)
+            raise errors.NotFoundError(None, None, message) from None
 
-    def tensor(self, name: str) -> Tensor:
+    def tensor(self, name: str, absent: str = FETCH_ABSENT) -> Tensor:
         """The tensor of that name, also without its index if that is 0."""
-        found = self.element(name if ":" in name else f"{name}:0")
+        found = self.element(name if ":" in name else f"{name}:0", absent)
         assert isinstance(found, Tensor)
         return found
 
+    def checked(self, fed: dict[Tensor, Any]) -> dict[Tensor, Any]:
+        """The fed arrays, which are of their tensors' types.
+
+        Raises:
+          InternalError: one is of another type.
+        """
+        for tensor, value in fed.items():
+            given, wanted = np.asarray(value).dtype, tensor.dtype.base_dtype
+            is_text = given.kind in "OSU"  # NumPy has several types for strings
+            if (wanted is not string) if is_text else given != wanted.numpy_dtype:
+                raise errors.InternalError(
+                    None,
+                    None,
+                    f"From {self.task.name}:\nOutput 0 of type {as_dtype(given).name} "
+                    f"does not match declared output type {wanted.name} for node "
+                    f"{{{{node {tensor.op.name}}}}}",
+                )
+        return fed
+
     def operation(self, name: str) -> Operation:
         """The operation of that name."""
-        found = self.element(name)
+        found = self.element(name, "PruneForTargets: Some target nodes not found: {}")
         return found if isinstance(found, Operation) else found.op
 
     def run_elements(

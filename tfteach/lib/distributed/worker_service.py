@@ -10,6 +10,7 @@ import threading
 from typing import Any
 
 from tfteach.framework import errors, protos
+from tfteach.framework.type_aliases import Proto
 from tfteach.lib.distributed.cluster import Cluster
 from tfteach.lib.distributed.partial_part import PartialPart
 from tfteach.lib.distributed.partition_session import PartitionSession
@@ -95,13 +96,30 @@ class WorkerService:
     def _register_graph(self, call: Call) -> bytes:
         request = protos.RegisterGraphRequest.FromString(call.request)
         check_graph(request.graph_def, call)
-        session = self._sessions.get(request.session_handle, self._shared)
+        session = self._session(request)
         config = protos.ConfigProto(graph_options=request.graph_options)
         part = PartitionSession(session, request.graph_def, config)
         handle = f"{next(self._numbers):016x}"
         with self._lock:
             self._graphs[handle] = part
         return encoded(protos.RegisterGraphResponse(graph_handle=handle))
+
+    def _session(self, request: Proto) -> WorkerSession:
+        """The session that a RegisterGraphRequest names.
+
+        Raises:
+          AbortedError: it was created, but not by this process.
+        """
+        handle = request.session_handle
+        found = self._sessions.get(handle)
+        if found is None and request.create_worker_session_called:
+            raise errors.AbortedError(
+                None,
+                None,
+                f"Session handle is not found: {handle}. Possibly this worker "
+                f'("{self.task.name}") just restarted.',
+            )
+        return found or self._shared
 
     def _deregister_graph(self, call: Call) -> bytes:
         request = protos.DeregisterGraphRequest.FromString(call.request)
