@@ -83,7 +83,7 @@ class _Threads:
         if found := _STORE.fullmatch(line):
             name, index, source = found.groups()
             assert name in self._pointers, line
-            target = self._names[name]
+            target = self._names[name].array
             places = np.broadcast_to(self._value(index, active), active.shape)[active]
             assert places.size == 0 or 0 <= places.min() <= places.max() < target.size
             value = np.asarray(self._value(source, active))
@@ -142,7 +142,7 @@ class RawKernel:
         names: dict[str, Any] = {}
         for value, (name, _, how) in zip(values, self._parameters, strict=True):
             names[name] = value if how == "number" else value.reshape(-1)
-            if how == "read":
+            if how != "number":
                 names[name] = _Read(names[name])
         number = np.arange(threads)
         names["blockIdx.x"] = (number // block).astype(np.uint32)

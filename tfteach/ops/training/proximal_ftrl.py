@@ -35,7 +35,13 @@ def _check_strengths(lr: Any, l1: Any, l2: Any) -> None:
 
 class _ProximalGradientDescent(Rule):
     def formula_for(self, alpha: Any, l1: Any, l2: Any) -> str:
-        near = _shrunk("near", "alpha * l1") if l1 > 0 else "near"
+        return self._formula(_shrunk("near", "alpha * l1") if l1 > 0 else "near")
+
+    def card_formula_for(self, *scalars: Any) -> str:
+        return self._formula(_shrunk("near", "alpha * l1"))
+
+    @staticmethod
+    def _formula(near: str) -> str:
         return f"near = var - grad * alpha\nvar = {near} / (1 + l2 * alpha)"
 
 
@@ -81,7 +87,13 @@ class ResourceSparseApplyProximalGradientDescent(
 class _ProximalAdagrad(Rule):
     def formula_for(self, lr: Any, l1: Any, l2: Any) -> str:
         _check_strengths(lr, l1, l2)
-        near = _shrunk("near", "rate * l1") if l1 > 0 else "near"
+        return self._formula(_shrunk("near", "rate * l1") if l1 > 0 else "near")
+
+    def card_formula_for(self, *scalars: Any) -> str:
+        return self._formula(_shrunk("near", "rate * l1"))
+
+    @staticmethod
+    def _formula(near: str) -> str:
         return f"""
             accum += grad * grad
             rate = lr / sqrt(accum)
@@ -128,9 +140,15 @@ class ResourceSparseApplyProximalAdagrad(OnHandles, SparseApplyProximalAdagrad):
 
 class _AdagradDA(Rule):
     def formula_for(self, lr: Any, l1: Any, l2: Any, global_step: Any) -> str:
-        near = "gradient_accumulator"
-        if l1 > 0:
-            near = f"({_shrunk(near, 'l1 * global_step')})"
+        return self._formula(self._NEAR if l1 > 0 else "gradient_accumulator")
+
+    def card_formula_for(self, *scalars: Any) -> str:
+        return self._formula(self._NEAR)
+
+    _NEAR: ClassVar[str] = f"({_shrunk('gradient_accumulator', 'l1 * global_step')})"
+
+    @staticmethod
+    def _formula(near: str) -> str:
         return f"""
             gradient_accumulator += grad
             gradient_squared_accumulator += grad * grad
@@ -188,10 +206,13 @@ def _check_ftrl(lr: Any, l1: Any, l2: Any, lr_power: Any) -> None:
         raise invalid_argument("lr_power is not a non-positive scalar: []")
 
 
-def _ftrl_formula(lr_power: Any, pulled: str = "grad") -> str:
+_ROOT, _POWER = "sqrt(accum)", "power(accum, -lr_power)"
+_SHRUNK_GRAD = "(grad + 2 * l2_shrinkage * var)"
+
+
+def _ftrl_formula(power: str, pulled: str = "grad") -> str:
     """n += grad^2; z += grad - (n^-p - n_old^-p) / lr var;
     var = -sign(z) max(|z| - l1, 0) / (n^-p / lr + 2 l2), where p is `lr_power`."""
-    power = "sqrt(accum)" if lr_power == -0.5 else "power(accum, -lr_power)"
     return f"""
         old = {power}
         accum += grad * grad
@@ -204,7 +225,10 @@ def _ftrl_formula(lr_power: Any, pulled: str = "grad") -> str:
 class _Ftrl(Rule):
     def formula_for(self, lr: Any, l1: Any, l2: Any, lr_power: Any) -> str:
         _check_ftrl(lr, l1, l2, lr_power)
-        return _ftrl_formula(lr_power)
+        return _ftrl_formula(_ROOT if lr_power == -0.5 else _POWER)
+
+    def card_formula_for(self, *scalars: Any) -> str:
+        return _ftrl_formula(_POWER)
 
 
 class _FtrlV2(Rule):
@@ -213,7 +237,11 @@ class _FtrlV2(Rule):
     ) -> str:
         _check_ftrl(lr, l1, l2, lr_power)
         check_not_negative(shrinkage, "l2 shrinkage regularization strength")
-        return _ftrl_formula(lr_power, "(grad + 2 * l2_shrinkage * var)")
+        power = _ROOT if lr_power == -0.5 else _POWER
+        return _ftrl_formula(power, _SHRUNK_GRAD)
+
+    def card_formula_for(self, *scalars: Any) -> str:
+        return _ftrl_formula(_POWER, _SHRUNK_GRAD)
 
 
 _LEADER = ("var", "accum", "linear")

@@ -22,12 +22,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tfteach.framework.codegen import GeneratedFunction, SourceWriter
-from tfteach.framework.cuda_source import cuda_expression, number_type
+from tfteach.framework.cuda_source import C_TYPES, cuda_expression, number_type
 from tfteach.framework.loops.compile_loop import Loop
 from tfteach.framework.loops.compiled_loops import CALL, loop_of
 from tfteach.framework.loops.language import FLOATS, Parameter
 from tfteach.framework.machine_code import is_installed
 from tfteach.framework.type_aliases import ArrayModule
+from tfteach.ops.training.row_kernel import row_update, sources
 
 _OPERATORS: dict[type[ast.AST], str] = {
     ast.Add: "add",
@@ -57,12 +58,15 @@ class Functions(NamedTuple):
       update: (*variables, grad, *numbers, *temporaries): writes into the variables.
       at_once: for arrays on a card: their type -> a kernel that does all of it, of
         (grad, *scalars, *variables), or None if there is none.
+      rows_at_once: the same for some rows, by the types of the arrays and of the ids:
+        a function of (ids, grad, scalars, variables).
     """
 
     numbers: Callable[..., tuple[Any, ...]]
     new_values: Callable[..., tuple[Any, ...]]
     update: Callable[..., None]
     at_once: Callable[[np.dtype[Any]], Any] | None = None
+    rows_at_once: Callable[[np.dtype[Any], np.dtype[Any]], Any] | None = None
 
 
 class UpdateFormula:
@@ -123,11 +127,12 @@ class UpdateFormula:
                 writer.bind("power", lambda x, y: xp.asarray(x) ** y)
                 made.append(writer.compile("update rule"))
             self.generated += made  # keeps their source visible in tracebacks
-            at_once = None
+            on_card: list[Any] = []
             if hasattr(xp, "ElementwiseKernel"):
-                at_once = functools.partial(self._card_kernel, xp)
+                kernels = self._card_kernel, self._row_kernel
+                on_card = [functools.partial(kernel, xp) for kernel in kernels]
             numbers, new_values, update = (generated.function for generated in made)
-            found = Functions(numbers, new_values, update, at_once)
+            found = Functions(numbers, new_values, update, *on_card)
             self._functions[xp] = found
         return found
 
@@ -194,11 +199,36 @@ class UpdateFormula:
             )
         return self._card_kernels[key]
 
+    def _row_kernel(
+        self, xp: ArrayModule, dtype: np.dtype[Any], ids: np.dtype[Any]
+    ) -> Any:
+        """The formula as a kernel of a card that updates some rows of the variables."""
+        kind = number_type(dtype)
+        if kind is None or kind != C_TYPES[dtype.name]:
+            return None
+        key = xp, f"{dtype.name} by {ids.name}"
+        if key not in self._card_kernels:
+            lines = self._card_lines(kind)
+            names = self._cells, self._scalars
+            self._card_kernels[key] = lines and row_update(
+                xp, *sources(kind, C_TYPES[ids.name], *names, lines)
+            )
+        return self._card_kernels[key]
+
     def _card_source(self, kind: str) -> str | None:
         """The body of the kernel: floats of two bytes are computed in four."""
+        lines = self._card_lines(kind)
+        if lines is None:
+            return None
         names = ("grad", *self._scalars, *self._cells)
-        lines = [f"{kind} {name}_ = a_{name};" for name in names]
-        known = set(names)
+        load = [f"{kind} {name}_ = a_{name};" for name in names]
+        store = [f"a_{name} = {name}_;" for name in self._cells]
+        return "\n".join([*load, *lines, *store])
+
+    def _card_lines(self, kind: str) -> list[str] | None:
+        """The assignments in C++, to names with "_" after them."""
+        lines = []
+        known = {"grad", *self._scalars, *self._cells}
         scalars = map(_assignment, ast.parse("\n".join(self._scalar_lines)).body)
         for target, value in (*scalars, *self._assignments):
             written = cuda_expression(ast.unparse(_with_suffix(value)), kind)
@@ -207,8 +237,7 @@ class UpdateFormula:
             declared = "" if target in known else f"{kind} "
             lines.append(f"{declared}{target}_ = {written};")
             known.add(target)
-        lines += [f"a_{name} = {name}_;" for name in self._cells]
-        return "\n".join(lines)
+        return lines
 
     def _loop_source(self, by_rows: bool) -> str:
         arrays = [f"all_{name}" for name in self._cells]

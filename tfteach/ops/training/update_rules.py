@@ -7,7 +7,8 @@ Source: core/ops/training_ops.cc, core/kernels/training_ops.cc.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import functools
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any, ClassVar, NamedTuple
 
@@ -28,6 +29,7 @@ from tfteach.framework.variable_cell import (
 )
 from tfteach.ops.array.row_access import are_distinct, put_rows, take_rows
 from tfteach.ops.state.resource_variables import NUMBERS, require_value
+from tfteach.ops.training.row_kernel import MOST_IDS
 from tfteach.ops.training.update_formula import UpdateFormula
 
 # Elements per block of a large update, so that a step's arrays stay in the cache (Adam
@@ -101,14 +103,32 @@ class Rule:
         """
         return self.formula
 
+    def card_formula_for(self, *scalars: Any) -> str:
+        """The same on a card, which does not wait for a scalar's value to choose it.
+
+        Nor does it check the values.
+        """
+        return self.formula_for(*scalars)
+
     def compute(self, ctx: KernelContext, *inputs: Any) -> Any:
+        return self._apply(ctx, self.formula_for, inputs)
+
+    def compute_on_card(self, ctx: Any, *inputs: Any) -> Any:
+        return self._apply(ctx, self.card_formula_for, inputs)
+
+    def _apply(
+        self,
+        ctx: KernelContext,
+        formula_for: Callable[..., str],
+        inputs: tuple[Any, ...],
+    ) -> Any:
         kind: Any = type(self)
         where = layout_of(kind)
         count = len(where.cells)
         scalars = list(inputs[count:])
         indices = None if where.indices is None else scalars.pop(where.indices)
         grad = scalars.pop(where.grad)
-        text = self.formula_for(*scalars)
+        text = formula_for(*scalars)
         if where.others:
             for i in where.others:
                 scalars[i] = scalars[i].astype(grad.dtype)
@@ -145,6 +165,7 @@ class SparseRule(Rule, StatefulOp, abstract=True):
     Tindices = dtypes_of("int32 int64")
     use_locking: bool = False
     aliases: ClassVar[bool] = True
+    row_ids: ClassVar[str] = "indices"
 
     def infer_shape(self, *inputs: Any) -> Any:
         """The gradient has the variables' shape except for the number of rows."""
@@ -171,6 +192,12 @@ class OnHandles(NoOutputOp, abstract=True):
         for cell in inputs[: len(self.by_handle)]:
             require_value(cell)
         super().compute(ctx, *inputs)
+        return ()
+
+    def compute_on_card(self, ctx: Any, *inputs: Any) -> Any:
+        for cell in inputs[: len(self.by_handle)]:
+            require_value(cell)
+        super().compute_on_card(ctx, *inputs)
         return ()
 
 
@@ -302,8 +329,15 @@ def _update_rows(
     """Apply the formula to some rows; duplicate rows are updated repeatedly."""
     xp = ctx.xp
     _check_slots(ctx, cells)
-    _check_rows(cells[0].value.shape, grad, indices)
+    _check_rows(xp, cells[0].value.shape, grad, indices)
     functions = formula.functions(xp)
+    if functions.rows_at_once is not None and indices.size <= MOST_IDS:
+        kernel = functions.rows_at_once(grad.dtype, indices.dtype)
+        if kernel is not None:
+            rows = indices, grad.shape[1:]
+            launch = functools.partial(kernel, indices, grad, scalars)
+            update_in_place(cells, launch, ctx.may_defer, rows)
+            return
     numbers = functions.numbers(*scalars)
 
     def run(state: list[Any]) -> None:
@@ -352,7 +386,22 @@ def _update_compiled(
     return True
 
 
-def _check_rows(shape: tuple[int, ...], grad: Any, indices: Any) -> None:
+def _nothing_outside(xp: ArrayModule, indices: Any, rows: int) -> int | None:
+    """Cards ignore such rows: the host would wait for the answer."""
+    return None
+
+
+@with_card_kernel(_nothing_outside)
+def _first_outside(xp: ArrayModule, indices: Any, rows: int) -> int | None:
+    """The position of the first index that is no row's; None if all are."""
+    if not indices.size or (indices.min() >= 0 and indices.max() < rows):
+        return None
+    return int(((indices < 0) | (indices >= rows)).argmax())
+
+
+def _check_rows(
+    xp: ArrayModule, shape: tuple[int, ...], grad: Any, indices: Any
+) -> None:
     if not shape:
         raise invalid_argument("var must be at least 1 dimensional")
     if indices.ndim != 1:
@@ -368,8 +417,8 @@ def _check_rows(shape: tuple[int, ...], grad: Any, indices: Any) -> None:
         raise invalid_argument(
             "grad must be the same size as indices in the first dimension."
         )
-    if indices.size and not (indices.min() >= 0 and indices.max() < shape[0]):
-        offset = int(((indices < 0) | (indices >= shape[0])).argmax())
+    offset = _first_outside(xp, indices, shape[0])
+    if offset is not None:
         raise invalid_argument(
             f"Index {int(indices[offset])} at offset {offset} in indices is out of "
             "range"
