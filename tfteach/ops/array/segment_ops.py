@@ -253,11 +253,7 @@ class _Unsorted(Op, abstract=True):
     def compute(
         self, xp: ArrayModule, data: Array, segment_ids: Array, num_segments: Array
     ) -> Any:
-        count, depth = int(num_segments), segment_ids.ndim
-        if count < 0:
-            raise invalid_argument(
-                f"Input num_segments == {count} must not be negative."
-            )
+        count, depth = _checked_count(num_segments), segment_ids.ndim
         if segment_ids.size and int(segment_ids.max()) >= count:
             bad = segment_ids >= count
             value = segment_ids.reshape(-1)[int(xp.argmax(bad))]
@@ -276,15 +272,18 @@ class _Unsorted(Op, abstract=True):
         self, xp: ArrayModule, data: Array, segment_ids: Array, num_segments: Array
     ) -> Any:
         """Rows whose ids are outside are ignored: they go to one row more."""
-        count, depth = int(num_segments), segment_ids.ndim
-        if count < 0:
-            raise invalid_argument(
-                f"Input num_segments == {count} must not be negative."
-            )
+        count, depth = _checked_count(num_segments), segment_ids.ndim
         ids = segment_ids.reshape(-1)
         rows = data.reshape((ids.size, *data.shape[depth:]))
         ids = xp.where(are_inside(ids, count), ids, count)
         return self.reduce(xp, rows, ids, count + 1)[:count]
+
+
+def _checked_count(num_segments: Array) -> int:
+    count = int(num_segments)
+    if count < 0:
+        raise invalid_argument(f"Input num_segments == {count} must not be negative.")
+    return count
 
 
 def _gather_known(
