@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import tfteach as tf
@@ -93,14 +95,13 @@ def test_a_busy_device_is_waited_for() -> None:
 
 def test_one_thread_for_two_devices() -> None:
     """Two towers of 40 one after the other; on a thread each they would take 50."""
-    path = critical_path_of(
-        times(
-            op("x", CPU, 0, 5, thread=7),
-            op("t0", GPU0, 5, 40, "x", thread=7),
-            op("t1", GPU1, 45, 40, "x", thread=7),
-            op("sum", CPU, 90, 5, "t0", "t1", thread=7),
-        )
+    run = times(
+        op("x", CPU, 0, 5, thread=7),
+        op("t0", GPU0, 5, 40, "x", thread=7),
+        op("t1", GPU1, 45, 40, "x", thread=7),
+        op("sum", CPU, 90, 5, "t0", "t1", thread=7),
     )
+    path = critical_path_of(run)
     assert path.is_shared
     assert path.beside_us == 50
     assert [(part.op.name, part.bound) for part in path.parts] == [
@@ -115,6 +116,8 @@ def test_one_thread_for_two_devices() -> None:
         "waiting for the host": 15,
     }
     assert "at the same time, the step could take 50.0 us of its 95.0 us" in str(path)
+    told = critical_path_of(run._replace(one_thread="a loop stands on both"))
+    assert told.sentence == f"{path.sentence} They cannot: a loop stands on both."
     waits = {idle.lane: dict(idle.waits) for idle in path.idle}
     assert waits["GPU:0"]["GPU:1"] == pytest.approx(40 / 95)
     assert waits["GPU:1"]["one thread"] == pytest.approx(40 / 95)
@@ -253,3 +256,23 @@ def test_of_a_session() -> None:
     assert sum(part.elapsed_us for part in path.parts) == pytest.approx(path.wall_us)
     assert path.parts[-1].because == f"needs {path.parts[-2].op.name}"
     assert critical_path_of(StepTimes((), ())).sentence == ""
+
+
+def test_a_run_says_why_it_is_on_one_thread() -> None:
+    def both(y: Any) -> Any:
+        with tf.device("/gpu:0"):
+            y = y * 2.0
+        with tf.device("/gpu:1"):
+            return y + 1.0
+
+    tf.simulate_gpus(2)
+    try:
+        with tf.Graph().as_default(), tf.Session() as sess:
+            x = tf.placeholder(tf.float32, [], name="x")
+            y = tf.while_loop(lambda y: y < 9.0, both, [x])
+            path = explain_critical_path(sess, y, {x: 0.0}, runs=1)
+            assert path.one_thread == "the loop while stands on GPU:0 and GPU:1"
+            plain = explain_critical_path(sess, x + 1.0, {x: 0.0}, runs=1)
+            assert plain.one_thread == ""
+    finally:
+        tf.simulate_gpus(0)

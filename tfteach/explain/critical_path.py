@@ -108,6 +108,7 @@ class CriticalPath(NamedTuple):
       is_shared: True if one thread ran the ops of several devices. The path is then
         that of the same ops on a thread for each device; the rest of the time is due
         to the one thread.
+      one_thread: why it had to be one thread, if it had.
     """
 
     wall_us: float
@@ -118,6 +119,7 @@ class CriticalPath(NamedTuple):
     chain_us: float = 0.0
     is_modelled: bool = False
     is_shared: bool = False
+    one_thread: str = ""
 
     @property
     def sentence(self) -> str:
@@ -132,10 +134,11 @@ class CriticalPath(NamedTuple):
         return said + self._could_be()
 
     def _could_be(self) -> str:
+        why = f" They cannot: {self.one_thread}." if self.one_thread else ""
         if self.is_shared and self.beside_us < 0.9 * self.wall_us:
             return (
                 " If its devices worked at the same time, the step could take "
-                f"{time_text(self.beside_us)} of its {time_text(self.wall_us)}."
+                f"{time_text(self.beside_us)} of its {time_text(self.wall_us)}.{why}"
             )
         if len(self.idle) == 1 and self.chain_us < 0.9 * self.wall_us:
             return (
@@ -243,6 +246,7 @@ def critical_path_of(times: StepTimes) -> CriticalPath:
         path.chains.longest(with_lanes=False)[-1].until_us,
         bool(times.cards),
         path.is_shared,
+        times.one_thread,
     )
 
 

@@ -216,6 +216,23 @@ def folded_run(
     return folded_elements(session, Fetches(graph, fetches).elements, fed, unfolded)
 
 
+def why_one_thread(
+    session: Any, fetches: Any, feed_dict: FeedDict | None = None
+) -> str:
+    """Why one thread has to run the ops of several devices; "" if it need not.
+
+    Args:
+      session: an open session.
+      fetches, feed_dict: as for `session.run`.
+    """
+    if isinstance(session, BaseSession) and session._remote is not None:
+        return ""  # the servers do not say
+    graph = session.graph
+    fed = tuple(flatten_feeds(graph, feed_dict)) if feed_dict else ()
+    step: Step = session.planned_step(Fetches(graph, fetches).elements, fed)
+    return step.one_thread
+
+
 def folded_elements(
     session: Any,
     elements: Iterable[Operation | Tensor],

@@ -12,7 +12,7 @@ from tfteach.engine.plan.partition import Recv, Send
 from tfteach.engine.session.unfolded import is_unfolded
 from tfteach.engine.session.unfolded import unfolded as as_graph
 from tfteach.explain.cluster_plan import label_of
-from tfteach.explain.folding import NOTHING, Folded, folded_run
+from tfteach.explain.folding import NOTHING, Folded, folded_run, why_one_thread
 from tfteach.explain.task_stats import joined
 from tfteach.framework import protos
 from tfteach.framework.type_aliases import FeedDict
@@ -95,6 +95,7 @@ class StepTimes(NamedTuple):
       cards: device name -> the card that its times are modelled after.
       through: name -> inputs of the nodes that have no kernel, such as constants and
         `tf.group`: the ops behind them wait for those before.
+      one_thread: why one thread had to run the ops of all devices; "" if it need not.
     """
 
     ops: tuple[OpTime, ...]
@@ -103,6 +104,7 @@ class StepTimes(NamedTuple):
     unfolded: bool = False
     cards: Mapping[str, str] = MappingProxyType({})
     through: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    one_thread: str = ""
 
     @property
     def busy_us(self) -> float:
@@ -341,6 +343,9 @@ def times_and_stats(
     walls = tuple(each.wall_us[0] for each, _ in found)
     folded = folded_run(session, fetches, feed_dict, unfolded)
     times = times._replace(wall_us=walls, folded=folded, unfolded=unfolded)
+    if not unfolded:
+        reason = why_one_thread(session, fetches, feed_dict)
+        times = times._replace(one_thread=reason)
     return times, metadata
 
 

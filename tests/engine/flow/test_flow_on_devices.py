@@ -154,11 +154,7 @@ def test_a_loop_of_two_devices_stays_on_one_thread() -> None:
         assert sess.run(y, {x: [0.0, 1.0]}).tolist() == [7.0, 15.0]
         program = program_of(sess, [y], x)
     assert isinstance(program, DataflowProgram)
-    assert program.step.log[-1] == (
-        "executors",
-        "",
-        "on one thread: the loop while stands on GPU:0 and GPU:1",
-    )
+    assert program.step.one_thread == "the loop while stands on GPU:0 and GPU:1"
 
 
 def test_an_error_in_a_loop_names_its_op_and_changes_nothing(parallel: None) -> None:

@@ -118,7 +118,7 @@ def executor_plan(compiled: Compiled, is_concurrent: bool = False) -> ExecutorPl
     for local, sent in zip(users, channels, strict=True):
         for user in (*local, *(user for channel in sent for user in channel.users)):
             pending[user] += 1
-    by_rank = _preferred(users, channels, waits)
+    by_rank = _preferred(code, users, channels, waits)
     ranks = [0] * len(code)
     for rank, i in enumerate(by_rank):
         ranks[i] = rank
@@ -141,13 +141,15 @@ def executor_plan(compiled: Compiled, is_concurrent: bool = False) -> ExecutorPl
 
 
 def _preferred(
+    code: Sequence[Instruction],
     users: Sequence[Sequence[int]],
     channels: Sequence[tuple[Channel, ...]],
     waits: Sequence[bool],
 ) -> list[int]:
     """The instructions, those nearest to a value for another device first.
 
-    Before these come the ones that may wait.
+    Before these come the ones that may wait, the first of them those without a result:
+    what they enqueue others may dequeue.
 
     Otherwise the device that has the variables would compute its own tower before it
     sends them to the others.
@@ -155,7 +157,11 @@ def _preferred(
     steps = [0 if sent else len(users) for sent in channels]
     for i in reversed(range(len(users))):
         steps[i] = min([steps[i], *(steps[user] + 1 for user in users[i])])
-    return sorted(range(len(users)), key=lambda i: (not waits[i], steps[i]))
+
+    def place(i: int) -> tuple[bool, bool, int]:
+        return not waits[i], bool(waits[i] and code[i].outputs), steps[i]
+
+    return sorted(range(len(users)), key=place)
 
 
 def _needs_caller(

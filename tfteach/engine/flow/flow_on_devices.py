@@ -18,7 +18,7 @@ from tfteach.engine.flow.device_blocks import UndividedError, divided_blocks
 from tfteach.engine.flow.guards import UnstructuredError
 from tfteach.engine.flow.nested_blocks import compile_nested
 from tfteach.engine.flow.structured_control_flow import recover
-from tfteach.engine.plan.step import Change, Step
+from tfteach.engine.plan.step import Step
 from tfteach.framework.waiting import Deadline
 
 
@@ -87,7 +87,7 @@ def flow_on_devices(
         else:
             compiled = compile_step(step, resources, session)
     except (UnstructuredError, UndividedError) as error:
-        step.log.append(Change("executors", "", f"on one thread: {error}"))
+        step.one_thread = str(error)
         return dataflow()
     devices = {instruction.node.device for instruction in compiled.instructions}
     if len(devices) < 2:

@@ -200,6 +200,7 @@ class Step:
       may_fetch_dead: whether tensors of a branch that was not taken are empty, as the
         outputs of a function, instead of an error.
       always: in a step with control flow, nodes known to run whatever is fed.
+      one_thread: why one thread runs the ops of all devices, where nothing else can.
       executed: its nodes as TF names them, once a traced run has requested them
         (engine/session/partition_graphs.py).
     """
@@ -217,6 +218,7 @@ class Step:
         self.has_control_flow = False
         self.may_fetch_dead = False
         self.always: set[Node] = set()
+        self.one_thread = ""
         self.shapes: dict[Edge, Shape] = {}
         self.forwards: dict[Node, int] = {}
         self.histories: dict[Node, list[Node]] = {}
