@@ -11,6 +11,7 @@ from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
     from tfteach.api.contrib import autograph as autograph
+    from tfteach.api.contrib import cluster_resolver as cluster_resolver
     from tfteach.api.contrib import crf as crf
     from tfteach.api.contrib import data as data
     from tfteach.api.contrib import distribute as distribute
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
 _LATER = {
     "autograph": ("tfteach.api.contrib", "autograph"),
+    "cluster_resolver": ("tfteach.api.contrib", "cluster_resolver"),
     "crf": ("tfteach.api.contrib", "crf"),
     "data": ("tfteach.api.contrib", "data"),
     "distribute": ("tfteach.api.contrib", "distribute"),

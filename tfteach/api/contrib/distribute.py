@@ -5,30 +5,42 @@ from typing import TYPE_CHECKING
 from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
+    from tfteach.lib.distribute.cross_device_ops import CrossDeviceOps as CrossDeviceOps
     from tfteach.lib.distribute.mirrored_strategy import ContribMirroredStrategy as MirroredStrategy
     from tfteach.lib.distribute.mirrored_strategy import OneDeviceStrategy as OneDeviceStrategy
     from tfteach.lib.distribute.not_implemented import MultiWorkerMirroredStrategy as CollectiveAllReduceStrategy
     from tfteach.lib.distribute.not_implemented import TPUStrategy as TPUStrategy
     from tfteach.lib.distribute.parameter_server_strategy import ContribParameterServerStrategy as ParameterServerStrategy
+    from tfteach.lib.distribute.replica_context import ReplicaContext as ReplicaContext
+    from tfteach.lib.distribute.strategy import Strategy as DistributionStrategy
     from tfteach.lib.distribute.strategy import Strategy as Strategy
+    from tfteach.lib.distribute.strategy_context import get_cross_replica_context as get_cross_replica_context
     from tfteach.lib.distribute.strategy_context import get_loss_reduction as get_loss_reduction
     from tfteach.lib.distribute.strategy_context import get_replica_context as get_replica_context
+    from tfteach.lib.distribute.strategy_context import get_strategy as get_distribution_strategy
     from tfteach.lib.distribute.strategy_context import get_strategy as get_strategy
+    from tfteach.lib.distribute.strategy_context import has_strategy as has_distribution_strategy
     from tfteach.lib.distribute.strategy_context import has_strategy as has_strategy
     from tfteach.lib.distribute.strategy_context import in_cross_replica_context as in_cross_replica_context
     from tfteach.lib.distribute.strategy_extended import StrategyExtended as StrategyExtended
 
 _LATER = {
     "CollectiveAllReduceStrategy": ("tfteach.lib.distribute.not_implemented", "MultiWorkerMirroredStrategy"),
+    "CrossDeviceOps": ("tfteach.lib.distribute.cross_device_ops", "CrossDeviceOps"),
+    "DistributionStrategy": ("tfteach.lib.distribute.strategy", "Strategy"),
     "MirroredStrategy": ("tfteach.lib.distribute.mirrored_strategy", "ContribMirroredStrategy"),
     "OneDeviceStrategy": ("tfteach.lib.distribute.mirrored_strategy", "OneDeviceStrategy"),
     "ParameterServerStrategy": ("tfteach.lib.distribute.parameter_server_strategy", "ContribParameterServerStrategy"),
+    "ReplicaContext": ("tfteach.lib.distribute.replica_context", "ReplicaContext"),
     "Strategy": ("tfteach.lib.distribute.strategy", "Strategy"),
     "StrategyExtended": ("tfteach.lib.distribute.strategy_extended", "StrategyExtended"),
     "TPUStrategy": ("tfteach.lib.distribute.not_implemented", "TPUStrategy"),
+    "get_cross_replica_context": ("tfteach.lib.distribute.strategy_context", "get_cross_replica_context"),
+    "get_distribution_strategy": ("tfteach.lib.distribute.strategy_context", "get_strategy"),
     "get_loss_reduction": ("tfteach.lib.distribute.strategy_context", "get_loss_reduction"),
     "get_replica_context": ("tfteach.lib.distribute.strategy_context", "get_replica_context"),
     "get_strategy": ("tfteach.lib.distribute.strategy_context", "get_strategy"),
+    "has_distribution_strategy": ("tfteach.lib.distribute.strategy_context", "has_strategy"),
     "has_strategy": ("tfteach.lib.distribute.strategy_context", "has_strategy"),
     "in_cross_replica_context": ("tfteach.lib.distribute.strategy_context", "in_cross_replica_context"),
 }

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
+    from tfteach.api.distribute import cluster_resolver as cluster_resolver
     from tfteach.api.distribute import experimental as experimental
     from tfteach.lib.distribute.cross_device_ops import CrossDeviceOps as CrossDeviceOps
     from tfteach.lib.distribute.cross_device_ops import HierarchicalCopyAllReduce as HierarchicalCopyAllReduce
@@ -40,6 +41,7 @@ _LATER = {
     "Server": ("tfteach.lib.distributed.server", "Server"),
     "Strategy": ("tfteach.lib.distribute.strategy", "Strategy"),
     "StrategyExtended": ("tfteach.lib.distribute.strategy_extended", "StrategyExtended"),
+    "cluster_resolver": ("tfteach.api.distribute", "cluster_resolver"),
     "experimental": ("tfteach.api.distribute", "experimental"),
     "experimental_set_strategy": ("tfteach.lib.distribute.not_implemented", "experimental_set_strategy"),
     "get_loss_reduction": ("tfteach.lib.distribute.strategy_context", "get_loss_reduction"),

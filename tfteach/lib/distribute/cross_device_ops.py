@@ -55,7 +55,7 @@ def _copied(value: Any) -> Any:
     return identity(value)
 
 
-@export("distribute.CrossDeviceOps")
+@export("distribute.CrossDeviceOps", "contrib.distribute.CrossDeviceOps")
 class CrossDeviceOps:
     """Reduces per-replica values on one device, and broadcasts the result.
 

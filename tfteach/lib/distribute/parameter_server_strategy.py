@@ -12,12 +12,13 @@ import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any
 
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.replicas import updating
 from tfteach.framework.type_aliases import Proto, VariableLike
+from tfteach.lib.distribute.cluster_resolver import ClusterResolver
 from tfteach.lib.distribute.distributed_values import select_replica
 from tfteach.lib.distribute.inputs import InputContext, InputFunctionIterator
 from tfteach.lib.distribute.mirrored_strategy import (
@@ -28,16 +29,6 @@ from tfteach.lib.distribute.mirrored_strategy import (
 from tfteach.lib.distribute.strategy import Strategy
 from tfteach.lib.training.cluster_spec import ClusterSpec
 from tfteach.lib.training.device_setter import replica_device_setter
-
-
-class ClusterResolver(Protocol):
-    """Describes the cluster and this process's task to a strategy."""
-
-    task_type: str
-    task_id: int
-
-    def cluster_spec(self) -> ClusterSpec:
-        """The jobs and their tasks."""
 
 
 class _OverServers(Strategy):
@@ -81,8 +72,8 @@ class ParameterServerStrategy(_OverServers):
     TF_CONFIG.  Until then, and without a cluster, variables stand on the only device.
 
     Args:
-      cluster_resolver: an object whose `cluster_spec()`, `task_type` and `task_id` tell
-        the cluster; None to be told later.
+      cluster_resolver: tells the cluster and this process's task; None to be told
+        later.
 
     Raises:
       NotImplementedError: a worker has several GPUs.

@@ -21,7 +21,7 @@ from tfteach.lib.distribute.type_aliases import Function, Result, Value
 from tfteach.ops.core.constant import constant
 
 
-@export("distribute.ReplicaContext")
+@export("distribute.ReplicaContext", "contrib.distribute.ReplicaContext")
 class ReplicaContext:
     """The context in which a replica's function runs.
 

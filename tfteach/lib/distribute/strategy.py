@@ -36,7 +36,11 @@ _Args = Sequence[Any]
 _Kwargs = Mapping[str, Any] | None
 
 
-@export("distribute.Strategy", "contrib.distribute.Strategy")
+@export(
+    "distribute.Strategy",
+    "contrib.distribute.Strategy",
+    "contrib.distribute.DistributionStrategy",
+)
 class Strategy:
     """Distributes a model over devices.
 

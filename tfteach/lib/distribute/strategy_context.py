@@ -13,7 +13,11 @@ from tfteach.lib.distribute.replica_context import ReplicaContext
 from tfteach.lib.distribute.strategy import Strategy
 
 
-@export("distribute.get_strategy", "contrib.distribute.get_strategy")
+@export(
+    "distribute.get_strategy",
+    "contrib.distribute.get_strategy",
+    "contrib.distribute.get_distribution_strategy",
+)
 def get_strategy() -> Strategy:
     """The current strategy; outside every scope the default one, with one replica.
 
@@ -24,7 +28,11 @@ def get_strategy() -> Strategy:
     return strategy
 
 
-@export("distribute.has_strategy", "contrib.distribute.has_strategy")
+@export(
+    "distribute.has_strategy",
+    "contrib.distribute.has_strategy",
+    "contrib.distribute.has_distribution_strategy",
+)
 def has_strategy() -> bool:
     """True inside a strategy's `scope()`.
 
@@ -44,6 +52,15 @@ def in_cross_replica_context() -> bool:
     """
     mode = current_mode()
     return mode is not None and mode.replica_context is None
+
+
+@export("contrib.distribute.get_cross_replica_context")
+def get_cross_replica_context() -> Strategy | None:
+    """The current strategy inside a `scope()`, but outside every replica; else None.
+
+    Source: python/distribute/distribution_strategy_context.py.
+    """
+    return get_strategy() if in_cross_replica_context() else None
 
 
 @export("distribute.get_replica_context", "contrib.distribute.get_replica_context")

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
+    from tfteach.api.distribute import cluster_resolver as cluster_resolver
     from tfteach.lib.distribute.cross_device_ops import CrossDeviceOps as CrossDeviceOps
     from tfteach.lib.distribute.cross_device_ops import HierarchicalCopyAllReduce as HierarchicalCopyAllReduce
     from tfteach.lib.distribute.cross_device_ops import NcclAllReduce as NcclAllReduce
@@ -30,6 +31,7 @@ _LATER = {
     "ReductionToOneDevice": ("tfteach.lib.distribute.cross_device_ops", "ReductionToOneDevice"),
     "ReplicaContext": ("tfteach.lib.distribute.replica_context", "ReplicaContext"),
     "Server": ("tfteach.lib.distributed.server", "Server"),
+    "cluster_resolver": ("tfteach.api.distribute", "cluster_resolver"),
     "experimental_set_strategy": ("tfteach.lib.distribute.not_implemented", "experimental_set_strategy"),
     "get_replica_context": ("tfteach.lib.distribute.strategy_context", "get_replica_context"),
     "get_strategy": ("tfteach.lib.distribute.strategy_context", "get_strategy"),
