@@ -1,4 +1,4 @@
-"""Strategies and cluster resolvers that are not implemented; their errors name an alternative."""
+"""Strategies and resolvers that are not implemented; their errors say what is."""
 
 from __future__ import annotations
 
