@@ -49,9 +49,7 @@ def test_several_as_one(simple):
     assert (both.environment, both.num_accelerators()) == ("", {})
     both.task_type, both.task_id, both.rpc_layer = "ps", 7, "other"
     assert (both.task_type, both.task_id, both.rpc_layer) == ("ps", 7, "other")
-    with pytest.raises(
-        KeyError, match=r"Duplicate keys detected .*: \{3\}"
-    ):
+    with pytest.raises(KeyError, match=r"Duplicate keys detected .*: \{3\}"):
         resolvers.UnionResolver(numbered, numbered).cluster_spec()
 
 
