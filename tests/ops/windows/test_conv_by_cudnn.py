@@ -124,13 +124,14 @@ ROWS = [case for case in all_cases() if isinstance(case.op, Convolution)]
 def test_rows_of_ops(case: Case) -> None:
     op = type(case.op)
     arrays = [a if n in op.host_inputs else to_card(a) for n, a in case.named]
-    got = to_host(kernel_of(case.op, CARD)(*arrays))
+    got = kernel_of(case.op, CARD)(*arrays)
     [right] = case.expected
     assert got.shape == np.shape(right)
     assert got.flags.c_contiguous
-    wide, tolerance = got.astype(float), max(case.tolerance, 1e-5)
+    wide, tolerance = to_host(got).astype(float), max(case.tolerance, 1e-5)
     np.testing.assert_allclose(wide, right, rtol=tolerance, atol=tolerance)
-    assert reasons() <= {"", "an array is empty"}
+    is_empty = 0 in (got.size, *(array.size for array in case.flat))
+    assert reasons() == {""} or is_empty
 
 
 def test_the_stand_in_plans_what_cudnn_does() -> None:
