@@ -207,12 +207,17 @@ class Executors:
             self._cancellable += spec.may_wait
         context = contextvars.copy_context()
         # A daemon: a function that never returns must not keep the process alive.
-        threading.Thread(
+        thread = threading.Thread(
             target=context.run,
             args=(self._call, number, instruction),
             daemon=True,
             name="tfteach-waiting-op" if spec.may_wait else "tfteach-py_func",
-        ).start()
+        )
+        try:
+            thread.start()
+        except RuntimeError:  # there are too many
+            self._call_ended(instruction)
+            raise
         return False
 
     def _call(self, number: int, instruction: Instruction) -> None:
@@ -222,10 +227,13 @@ class Executors:
         except BaseException as error:  # also since the run has failed meanwhile
             self._fail(number, error)
         finally:
-            with self._lock:
-                self._calls -= 1
-                self._cancellable -= instruction.node.spec.may_wait
-                self._changed.notify_all()
+            self._call_ended(instruction)
+
+    def _call_ended(self, instruction: Instruction) -> None:
+        with self._lock:
+            self._calls -= 1
+            self._cancellable -= instruction.node.spec.may_wait
+            self._changed.notify_all()
 
     # ---- the next instruction
 
