@@ -227,7 +227,6 @@ def test_other_graphs_know_no_strategy():
 @pytest.mark.parametrize(
     ("name", "instead"),
     [
-        ("experimental.CentralStorageStrategy", "MirroredStrategy has a copy"),
         ("experimental.MultiWorkerMirroredStrategy", "SyncReplicasOptimizer averages"),
         ("experimental.TPUStrategy", "MirroredStrategy has a copy"),
         ("experimental_set_strategy", "use `with strategy.scope"),

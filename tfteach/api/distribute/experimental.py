@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
-    from tfteach.lib.distribute.not_implemented import CentralStorageStrategy as CentralStorageStrategy
+    from tfteach.lib.distribute.central_storage_strategy import CentralStorageStrategy as CentralStorageStrategy
     from tfteach.lib.distribute.not_implemented import MultiWorkerMirroredStrategy as MultiWorkerMirroredStrategy
     from tfteach.lib.distribute.not_implemented import TPUStrategy as TPUStrategy
     from tfteach.lib.distribute.parameter_server_strategy import ParameterServerStrategy as ParameterServerStrategy
 
 _LATER = {
-    "CentralStorageStrategy": ("tfteach.lib.distribute.not_implemented", "CentralStorageStrategy"),
+    "CentralStorageStrategy": ("tfteach.lib.distribute.central_storage_strategy", "CentralStorageStrategy"),
     "MultiWorkerMirroredStrategy": ("tfteach.lib.distribute.not_implemented", "MultiWorkerMirroredStrategy"),
     "ParameterServerStrategy": ("tfteach.lib.distribute.parameter_server_strategy", "ParameterServerStrategy"),
     "TPUStrategy": ("tfteach.lib.distribute.not_implemented", "TPUStrategy"),

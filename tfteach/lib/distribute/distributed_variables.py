@@ -182,14 +182,14 @@ class MirroredVariable(DistributedVariable):
             return getattr(copy, method)(value, name=own_name, read_value=read)
 
         mode = current_mode()
-        if update_device() is not None or len(self.values) == 1:
-            return assign(self._copy, value)
         strategy = self._distribute_strategy
+        if update_device() is not None or strategy.num_replicas_in_sync == 1:
+            return assign(self._copy, value)
         if mode is None or mode.replica_context is None:
             with strategy.scope():
                 return strategy.extended.update(self, assign, args=(value,))
         if self._aggregation is VariableAggregation.NONE:
-            raise ValueError(_NO_AGGREGATION.format(kind="MirroredVariable"))
+            raise ValueError(_NO_AGGREGATION.format(kind=type(self).__name__))
 
         def merge(strategy: Any, value: Any) -> Any:
             extended = strategy.extended

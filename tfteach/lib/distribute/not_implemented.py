@@ -19,12 +19,6 @@ def _refuse(name: str, instead: str) -> NoReturn:
     raise NotImplementedError(f"{name} is not implemented: {instead}")
 
 
-@export("distribute.experimental.CentralStorageStrategy")
-def CentralStorageStrategy(*args: object, **kwargs: object) -> NoReturn:
-    """Raises NotImplementedError: use `tf.distribute.MirroredStrategy`."""
-    _refuse("CentralStorageStrategy", _ONE_HOST)
-
-
 @export(
     "distribute.experimental.MultiWorkerMirroredStrategy",
     "contrib.distribute.CollectiveAllReduceStrategy",
