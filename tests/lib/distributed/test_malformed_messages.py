@@ -153,6 +153,23 @@ def test_a_session_of_a_worker_that_restarted(channel):
     assert message.startswith(NO_SESSION)
 
 
+def test_a_worker_session_that_is_not_isolated(channel, own_server):
+    # TensorFlow's masters create one for each of their sessions.
+    named = {"session_handle": "plain"}
+    part = protos.RegisterGraphRequest(**named, create_worker_session_called=True)
+    create = protos.CreateWorkerSessionRequest(**named).SerializeToString()
+    delete = protos.DeleteWorkerSessionRequest(**named).SerializeToString()
+    with tf.Graph().as_default(), tf.Session(own_server.target) as session:
+        shared = tf.Variable(3.0, name="outlives_worker_sessions")
+        session.run(shared.initializer)
+        channel.call("WorkerService/CreateWorkerSession", create, 30)
+        channel.call("WorkerService/RegisterGraph", part.SerializeToString(), 30)
+        channel.call("WorkerService/DeleteWorkerSession", delete, 30)
+        assert session.run(shared) == 3.0
+    kind, _ = refusal(channel, "WorkerService/RegisterGraph", part)
+    assert kind is tf.errors.AbortedError
+
+
 NAMES = {
     "feed": (
         {"feed": [protos.NamedTensorProto(name="zz:0", tensor=tensor(floats=[1.0]))]},

@@ -84,12 +84,14 @@ class WorkerService:
         elif request.isolate_session_state:
             task = self.task.isolated()
             self._sessions[handle] = WorkerSession(task, self.cluster, self.steps)
+        else:
+            self._sessions[handle] = self._shared
         return encoded(protos.CreateWorkerSessionResponse())
 
     def _delete_session(self, call: Call) -> bytes:
         request = protos.DeleteWorkerSessionRequest.FromString(call.request)
         found = self._sessions.pop(request.session_handle, None)
-        if found is not None:
+        if found is not None and found is not self._shared:
             found.task.resources.clear()
         return encoded(protos.DeleteWorkerSessionResponse())
 
