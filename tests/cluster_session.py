@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 import tfteach as tf
-from tests.lib.distributed.conftest import free_addresses
+from tests.lib.distributed_runtime.conftest import free_addresses
 
 
 @pytest.fixture(scope="module")

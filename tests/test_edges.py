@@ -20,7 +20,7 @@ import tfteach
 from tests.ops.case import import_families
 from tfteach.framework.op import OPS, Op
 from tfteach.framework.op_traits import Traits
-from tfteach.lib.distributed.transfer_ops import RecvPerhapsDead
+from tfteach.lib.distributed_runtime.transfer_ops import RecvPerhapsDead
 
 import_families()
 
@@ -126,7 +126,7 @@ READERS = {
     "framework/graphdef/import_node.py",
     "framework/graphdef/meta_graph.py",
     "explain/graph_rows.py",
-    "lib/distributed/remote_code.py",
+    "lib/distributed_runtime/remote_code.py",
 }
 ROOMS = "framework ops autodiff engine control variables lib compat explain jupyter"
 

@@ -120,11 +120,13 @@ def __getattr__(name: str) -> _Any:
 
         return examples
     if name == "distributed":
-        from tfteach.lib import distributed
+        from tfteach.lib import distributed_runtime
 
-        return distributed
+        return distributed_runtime
     if name == "simulate_cluster":
-        from tfteach.lib.distributed.simulated.simulated_cluster import simulate_cluster
+        from tfteach.lib.distributed_runtime.simulated.simulated_cluster import (
+            simulate_cluster,
+        )
 
         return simulate_cluster
     if name == "python":

@@ -8,7 +8,7 @@ from IPython.core.error import UsageError
 
 import tfteach as tf
 from tests.jupyter.test_magics import run, shell  # noqa: F401
-from tests.lib.distributed.conftest import free_addresses
+from tests.lib.distributed_runtime.conftest import free_addresses
 from tfteach.jupyter import PlacementView
 from tfteach.jupyter.widgets.placement import colours_of
 

@@ -25,8 +25,11 @@ from tfteach.framework.errors import OpError
 from tfteach.framework.graph import Graph
 from tfteach.framework.op import op_class
 from tfteach.framework.shape import text as shape_text
-from tfteach.lib.distributed.local.local_cluster import LocalCluster, running_clusters
-from tfteach.lib.distributed.local.local_task import ALIVE
+from tfteach.lib.distributed_runtime.local.local_cluster import (
+    LocalCluster,
+    running_clusters,
+)
+from tfteach.lib.distributed_runtime.local.local_task import ALIVE
 
 __all__ = ["ClusterFacts", "HeldVariable", "TaskFacts", "explain_cluster"]
 

@@ -80,7 +80,7 @@ LATER = tuple(
     f"tfteach.{package}."
     for package in "compat.examples compat.testing.both_modes control.ctc_dense "
     "control.hessians control.matrix_exponential control.matrix_rank "
-    "lib.autograph lib.contrib lib.data lib.distribute lib.distributed "
+    "lib.autograph lib.contrib lib.data lib.distribute lib.distributed_runtime "
     "lib.distributions lib.estimator lib.feature_column lib.files lib.functions "
     "lib.image lib.inference lib.layers lib.lookup lib.losses lib.metrics lib.module "
     "lib.parsing lib.queues lib.rnn lib.saved_model lib.signal lib.training "

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 _SHOWN = {
-    "tfteach.lib.distributed.simulated.simulated_cluster": "SimulatedCluster",
-    "tfteach.lib.distributed.simulated.stale_gradients": "LossCurves",
+    "tfteach.lib.distributed_runtime.simulated.simulated_cluster": "SimulatedCluster",
+    "tfteach.lib.distributed_runtime.simulated.stale_gradients": "LossCurves",
 }
 
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from tfteach.jupyter.graph_svg import INK, MUTED, RULE
 from tfteach.jupyter.mime_bundle import bundle_with
 from tfteach.jupyter.timeline_svg import WIDTH, document, text_at
-from tfteach.lib.distributed.simulated.simulated_cluster import SimulatedCluster
-from tfteach.lib.distributed.simulated.stale_gradients import LossCurves
+from tfteach.lib.distributed_runtime.simulated.simulated_cluster import SimulatedCluster
+from tfteach.lib.distributed_runtime.simulated.stale_gradients import LossCurves
 
 HEIGHT = 330
 LEFT, RIGHT, TOP, BOTTOM = 76, 190, 74, 52

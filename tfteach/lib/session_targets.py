@@ -6,7 +6,7 @@ from tfteach.engine.session.targets import Target, register_scheme
 
 
 def _grpc_sessions() -> Target:
-    from tfteach.lib.distributed.remote_session import GRPC_SESSIONS
+    from tfteach.lib.distributed_runtime.remote_session import GRPC_SESSIONS
 
     return GRPC_SESSIONS
 

@@ -7,8 +7,8 @@ import pytest
 
 import tfteach as tf
 from tests.golden.estimators import X, Y, estimator, inputs
-from tests.lib.distributed.conftest import free_addresses
-from tfteach.lib.distributed import server as servers
+from tests.lib.distributed_runtime.conftest import free_addresses
+from tfteach.lib.distributed_runtime import server as servers
 from tfteach.lib.estimator import cluster_tasks, training_session
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tfteach as tf
-from tests.lib.distributed.conftest import free_addresses
+from tests.lib.distributed_runtime.conftest import free_addresses
 
 WORKERS = 2
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tfteach.lib.distribute.strategy_context import has_strategy as has_strategy
     from tfteach.lib.distribute.strategy_context import in_cross_replica_context as in_cross_replica_context
     from tfteach.lib.distribute.strategy_extended import StrategyExtended as StrategyExtended
-    from tfteach.lib.distributed.server import Server as Server
+    from tfteach.lib.distributed_runtime.server import Server as Server
 
 _LATER = {
     "CrossDeviceOps": ("tfteach.lib.distribute.cross_device_ops", "CrossDeviceOps"),
@@ -38,7 +38,7 @@ _LATER = {
     "ReduceOp": ("tfteach.lib.distribute.reduce_op", "ReduceOp"),
     "ReductionToOneDevice": ("tfteach.lib.distribute.cross_device_ops", "ReductionToOneDevice"),
     "ReplicaContext": ("tfteach.lib.distribute.replica_context", "ReplicaContext"),
-    "Server": ("tfteach.lib.distributed.server", "Server"),
+    "Server": ("tfteach.lib.distributed_runtime.server", "Server"),
     "Strategy": ("tfteach.lib.distribute.strategy", "Strategy"),
     "StrategyExtended": ("tfteach.lib.distribute.strategy_extended", "StrategyExtended"),
     "cluster_resolver": ("tfteach.api.distribute", "cluster_resolver"),

@@ -7,7 +7,7 @@ from tfteach.compat.renamed import absent as _absent
 if TYPE_CHECKING:
     from tfteach.api.train import experimental as experimental
     from tfteach.api.train import queue_runner as queue_runner
-    from tfteach.lib.distributed.server import Server as Server
+    from tfteach.lib.distributed_runtime.server import Server as Server
     from tfteach.lib.files.checkpoint_management import checkpoint_exists as checkpoint_exists
     from tfteach.lib.files.checkpoint_management import generate_checkpoint_state_proto as generate_checkpoint_state_proto
     from tfteach.lib.files.checkpoint_management import get_checkpoint_mtimes as get_checkpoint_mtimes
@@ -142,7 +142,7 @@ _LATER = {
     "Saver": ("tfteach.lib.files.saver", "Saver"),
     "Scaffold": ("tfteach.lib.training.scaffold", "Scaffold"),
     "SecondOrStepTimer": ("tfteach.lib.training.hooks.timer", "SecondOrStepTimer"),
-    "Server": ("tfteach.lib.distributed.server", "Server"),
+    "Server": ("tfteach.lib.distributed_runtime.server", "Server"),
     "SessionCreator": ("tfteach.lib.training.session_creators", "SessionCreator"),
     "SessionManager": ("tfteach.lib.training.session_manager", "SessionManager"),
     "SessionRunArgs": ("tfteach.lib.training.hooks.session_run_hook", "SessionRunArgs"),

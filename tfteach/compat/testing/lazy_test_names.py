@@ -10,7 +10,7 @@ from tfteach.framework.lazy_names import imported, lazy_getattr
 from tfteach.framework.type_aliases import Proto
 
 if TYPE_CHECKING:
-    from tfteach.lib.distributed.server import Server
+    from tfteach.lib.distributed_runtime.server import Server
 
 _FOUND = {
     "TestCase": ("tfteach.compat.testing.case", "TestCase"),
@@ -69,8 +69,8 @@ def create_local_cluster(
 
     Source: python/framework/test_util.py
     """
-    from tfteach.lib.distributed.local.local_cluster import free_addresses
-    from tfteach.lib.distributed.server import Server
+    from tfteach.lib.distributed_runtime.local.local_cluster import free_addresses
+    from tfteach.lib.distributed_runtime.server import Server
 
     cluster = free_addresses({"worker": num_workers, "ps": num_ps})
     workers, servers = (

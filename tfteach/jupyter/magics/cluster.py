@@ -24,13 +24,13 @@ from tfteach.jupyter.magics.options import (
     show_as_asked,
 )
 from tfteach.jupyter.magics.run_request import check_feeds, request_in
-from tfteach.lib.distributed.local.local_cluster import (
+from tfteach.lib.distributed_runtime.local.local_cluster import (
     ENGINES,
     VARIABLE,
     LocalCluster,
     running_clusters,
 )
-from tfteach.lib.distributed.local.local_task import LocalTask
+from tfteach.lib.distributed_runtime.local.local_task import LocalTask
 
 VERBS = ("kill", "stop", "resume", "restart")
 END = "end"

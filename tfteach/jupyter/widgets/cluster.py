@@ -22,7 +22,10 @@ from tfteach.jupyter.cluster_svg import cluster_svg
 from tfteach.jupyter.mime_bundle import bundle_with
 from tfteach.jupyter.widgets.graph import STATIC
 from tfteach.jupyter.widgets.view_base import PlainView, session_for, token_of
-from tfteach.lib.distributed.local.local_cluster import LocalCluster, running_clusters
+from tfteach.lib.distributed_runtime.local.local_cluster import (
+    LocalCluster,
+    running_clusters,
+)
 
 MOST_OPS = 5000
 Sessions = Mapping[str, BaseSession] | Iterable[BaseSession]

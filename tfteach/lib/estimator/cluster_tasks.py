@@ -12,7 +12,7 @@ import time
 
 from tfteach.framework.logger import get_logger
 from tfteach.framework.protos import ConfigProto
-from tfteach.lib.distributed.server import Server
+from tfteach.lib.distributed_runtime.server import Server
 from tfteach.lib.estimator.checkpoint_evaluator import (
     CheckpointEvaluator,
     EvaluationListener,

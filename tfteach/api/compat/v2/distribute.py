@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tfteach.lib.distribute.strategy_context import get_strategy as get_strategy
     from tfteach.lib.distribute.strategy_context import has_strategy as has_strategy
     from tfteach.lib.distribute.strategy_context import in_cross_replica_context as in_cross_replica_context
-    from tfteach.lib.distributed.server import Server as Server
+    from tfteach.lib.distributed_runtime.server import Server as Server
 
 _LATER = {
     "CrossDeviceOps": ("tfteach.lib.distribute.cross_device_ops", "CrossDeviceOps"),
@@ -30,7 +30,7 @@ _LATER = {
     "ReduceOp": ("tfteach.lib.distribute.reduce_op", "ReduceOp"),
     "ReductionToOneDevice": ("tfteach.lib.distribute.cross_device_ops", "ReductionToOneDevice"),
     "ReplicaContext": ("tfteach.lib.distribute.replica_context", "ReplicaContext"),
-    "Server": ("tfteach.lib.distributed.server", "Server"),
+    "Server": ("tfteach.lib.distributed_runtime.server", "Server"),
     "cluster_resolver": ("tfteach.api.distribute", "cluster_resolver"),
     "experimental_set_strategy": ("tfteach.lib.distribute.not_implemented", "experimental_set_strategy"),
     "get_replica_context": ("tfteach.lib.distribute.strategy_context", "get_replica_context"),

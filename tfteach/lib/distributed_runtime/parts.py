@@ -1,0 +1,209 @@
+"""The parts of a step: what of its graph each task runs, and what goes in and out.
+
+Source: core/distributed_runtime/master_session.cc, core/graph/graph_partition.cc.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+
+from tfteach.engine.devices.devices import Device
+from tfteach.engine.plan.step import Step, argument_names, return_names
+from tfteach.engine.session.partition_graphs import ExecutedGraph, ExecutedNode
+from tfteach.framework.graphdef.graph_def import versions
+from tfteach.framework.operation import Tensor
+from tfteach.framework.protos import GraphDef
+from tfteach.framework.type_aliases import Proto
+from tfteach.lib.distributed_runtime.control_loops import add_control_loops, task_of
+from tfteach.lib.distributed_runtime.exchange import (
+    RECV,
+    SEND,
+    Way,
+    may_wait,
+    sources_of,
+    ways_of,
+)
+from tfteach.lib.distributed_runtime.partition_session import IN_LAST_CALL, IS_LIVE
+from tfteach.lib.distributed_runtime.rendezvous import Key
+
+
+class Calls(enum.Enum):
+    """When a part is called."""
+
+    AT_ONCE = "once, at the step's beginning"
+    AFTER_ANSWERS = "once, with what the first answers of other parts brought"
+    AFTER_MASTER = "once, with what the master's part computed"
+    TWICE = "at the step's beginning, and with what the master's part computed"
+
+
+@dataclass
+class Part:
+    """A task's part of a step.
+
+    Attributes:
+      task: its name.
+      graph_def: what it runs.
+      handle: what the task calls the part.
+      calls: when it is called.
+      feeds, fetches: key at the task -> fed or fetched tensor.
+      answered: key of what the first answer brings -> key at the master's part.
+      brought: key at the master's part -> key of what the last call brings.
+    """
+
+    task: str
+    graph_def: Proto
+    handle: str = ""
+    calls: Calls = Calls.AT_ONCE
+    feeds: dict[str, Tensor] = field(default_factory=dict)
+    fetches: dict[str, Tensor] = field(default_factory=dict)
+    answered: dict[str, str] = field(default_factory=dict)
+    brought: dict[str, str] = field(default_factory=dict)
+
+
+def parts_of_step(
+    step: Step, devices: dict[str, Device], master: str, exchanges: bool
+) -> list[Part]:
+    """The parts of a planned step, one for each task, by the tasks' names.
+
+    Args:
+      step: placed on devices of several tasks, and partitioned.
+      devices: all devices by their full names.
+      master: the master's task.
+      exchanges: whether tensors may travel in the master's own calls.
+    """
+    return _PartsOfStep(step, devices, master, exchanges).make()
+
+
+class _PartsOfStep:
+    def __init__(
+        self, step: Step, devices: dict[str, Device], master: str, exchanges: bool
+    ) -> None:
+        self.devices = devices
+        self.master = master
+        graph = ExecutedGraph(step)
+        add_control_loops(graph, step)
+        self.nodes = graph.nodes
+        self.are_live = not step.has_control_flow
+        by_node = {node: tensor for tensor, node in step.feeds.items()}
+        self.fed = {name: by_node[node] for node, name in argument_names(step).items()}
+        self.returned = {name: t for t, name in return_names(step).items()}
+        by_name = ways_of(self.nodes, master) if exchanges and self.are_live else {}
+        # By what both halves of a transfer have in common.
+        self.ways: dict[tuple[str, str], Way] = {}
+        self.origins: dict[tuple[str, str], str] = {}
+        self.fetched: dict[tuple[str, str], Tensor] = {}
+        recvs: dict[str, tuple[str, str]] = {}
+        for node in self.nodes:
+            if node.op_type == SEND:
+                self.origins[node.transfer] = sources_of(node)[0]
+            elif node.op_type == RECV:
+                self.ways[node.transfer] = by_name.get(node.name, Way.REQUESTED)
+                recvs[node.name] = node.transfer
+            elif node.op_type == "_Retval":
+                (source,) = sources_of(node)
+                if by_name.get(source) is Way.FETCHED:
+                    self.fetched[recvs[source]] = self.returned.pop(node.name)
+        self.parts: dict[str, Part] = {}
+        self.with_peers: set[str] = set()  # tasks with requested tensors
+        self.waiting: set[str] = set()  # tasks with ops that may wait
+
+    def make(self) -> list[Part]:
+        kept = [node for node in self.nodes if self.is_kept(node)]
+        used = {source for node in kept for source in sources_of(node)}
+        for node in kept:
+            if node.op_type != "_Arg" or node.name in used:
+                self.add(node)
+        for part in self.parts.values():
+            part.calls = self.calls(part)
+        return [self.parts[task] for task in sorted(self.parts)]
+
+    def is_kept(self, node: ExecutedNode) -> bool:
+        """Whether the node is not only the master's end of another task's border."""
+        if node.op_type == "_Retval":
+            return node.name in self.returned
+        if not node.is_transfer:
+            return True
+        return self.ways[node.transfer] is not (
+            Way.FED if node.op_type == SEND else Way.FETCHED
+        )
+
+    def add(self, node: ExecutedNode) -> None:
+        """Add a node to the part of its task."""
+        task = task_of(node.device)
+        part = self.parts.get(task)
+        if part is None:
+            part = self.parts[task] = Part(task, GraphDef(versions=versions()))
+        if node.op_type == "_Arg":
+            tensor = self.fed[node.name]
+            kind = ("type", tensor.dtype.base_dtype)
+            node.op_type, node.attrs = RECV, {"tensor_type": kind}
+            part.feeds[self.end_at_client(node, tensor.name)] = tensor
+        elif node.op_type == "_Retval":
+            tensor = self.returned[node.name]
+            kind = ("type", tensor.dtype.base_dtype)
+            node.op_type, node.attrs = SEND, {"T": kind}
+            part.fetches[self.end_at_client(node, tensor.name)] = tensor
+        elif node.is_transfer:
+            self.add_transfer(node, part)
+        if may_wait(node):
+            self.waiting.add(task)
+        node.write(part.graph_def)
+
+    def add_transfer(self, node: ExecutedNode, part: Part) -> None:
+        """Add a half of a transfer, of which the client has the other if it is fed."""
+        transfer = node.transfer
+        way = self.ways[transfer]
+        sender = self.devices[node.attrs["send_device"][1]]
+        number = _signed(sender.incarnation)
+        node.attrs = {**node.attrs, "send_device_incarnation": ("i", number)}
+        if self.are_live:
+            node.attrs[IS_LIVE] = ("b", True)
+        if way is Way.REQUESTED:
+            self.with_peers.add(part.task)
+            return
+        name, receiver = transfer
+        key = Key(sender.name, sender.incarnation, receiver, name).text
+        if part.task == self.master:
+            if way is Way.ANSWERED:
+                node.attrs["client_terminated"] = ("b", True)
+            return
+        own = self.end_at_client(node, name)
+        if way is Way.FED:
+            part.feeds[own] = self.fed[self.origins[transfer]]
+        elif way is Way.FETCHED:
+            part.fetches[own] = self.fetched[transfer]
+        elif way is Way.ANSWERED:
+            part.answered[own] = key
+        else:
+            node.attrs[IN_LAST_CALL] = ("b", True)
+            part.brought[key] = own
+
+    def end_at_client(self, node: ExecutedNode, name: str) -> str:
+        """Make a `_Send` or `_Recv` one whose other half the client is; its key."""
+        device = node.device
+        node.attrs = {
+            **node.attrs,
+            "client_terminated": ("b", True),
+            "recv_device": ("s", device.name),
+            "send_device": ("s", device.name),
+            "send_device_incarnation": ("i", _signed(device.incarnation)),
+            "tensor_name": ("s", name),
+        }
+        return Key(device.name, device.incarnation, device.name, name).text
+
+    def calls(self, part: Part) -> Calls:
+        task = part.task
+        if task == self.master:
+            is_fed = Way.ANSWERED in self.ways.values()
+            return Calls.AFTER_ANSWERS if is_fed else Calls.AT_ONCE
+        if part.brought:
+            is_late = not part.answered and task not in self.with_peers
+            return Calls.AFTER_MASTER if is_late else Calls.TWICE
+        # The answer comes when all of the part has run, which may be late.
+        is_early = not part.answered or task not in self.with_peers | self.waiting
+        return Calls.AT_ONCE if is_early else Calls.TWICE
+
+
+def _signed(number: int) -> int:
+    return number - (1 << 64) if number >> 63 else number
