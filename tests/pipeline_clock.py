@@ -7,7 +7,12 @@ from typing import Any
 
 import pytest
 
-from tfteach.explain import dataset_river, pipeline_rates, queue_river, queue_waits
+from tfteach.explain.pipelines import (
+    dataset_river,
+    pipeline_rates,
+    queue_river,
+    queue_waits,
+)
 from tfteach.framework import pipeline_meters
 from tfteach.ops.data import measuring
 

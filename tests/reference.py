@@ -21,60 +21,60 @@ COMMAND = "python -m tests.reference"
 
 # Modules of tfteach.explain in the order of the page, each with its heading.
 EXPLAIN = {
-    "pruning": "What a run needs, and why",
-    "runs": "The runs of a piece of code",
-    "folding": "What the optimizer leaves out of a run",
-    "growth": "How a graph grows",
-    "lazy_loading": "The verdict on lazy loading",
-    "large_constants": "Large arrays in the graph",
-    "eager_growth": "What eager code adds to a graph",
-    "graph_log": "Graphs and sessions over time",
-    "graph_lives": "A graph's life, and a session's",
-    "rebuilding": "The verdict on graphs built again and again",
-    "graph_tracks": "Graphs and sessions on one clock",
-    "duplicate_ops": "Duplicate ops",
-    "placement": "Where each op runs",
-    "partitions": "What each device computes",
-    "clusters": "The tasks of a cluster",
-    "task_reasons": "Why an op is on its task",
-    "cluster_step": "The messages of a cluster's step",
-    "sharing": "Which calls share a variable",
-    "variable_calls": "The calls of a variable",
-    "names": "How a name came about",
-    "collections": "Who fills collections, and who takes from them",
-    "sessions": "What variables hold in each session",
-    "row_updates": "Which rows an optimizer moves",
-    "stepping": "A run, op by op",
-    "eager_recording": "Eager code, op by op",
-    "function_calls": "The traces of a function, and why each was made",
-    "trace_arguments": "The arguments of a traced function",
-    "retracing": "The verdict on retracing",
-    "autograph_code": "The code that AutoGraph writes",
-    "code_blocks": "The code around some lines",
-    "dataset_elements": "The elements of a dataset, stage by stage",
-    "stage_elements": "What a stage of a dataset gives",
-    "value_summary": "Values in a recorded run",
-    "timing": "Where the time goes",
-    "critical_path": "What bounds a step",
-    "cuda_graphs": "Which steps are CUDA graphs",
-    "card_convolutions": "Which convolutions cuDNN computes",
-    "memory": "What uses the memory",
-    "optimizing": "What the optimizer does",
-    "schedule": "In which order ops can run",
-    "difference": "How two graphs differ",
-    "model_files": "What a model's file contains",
-    "checkpoints": "What a checkpoint contains",
-    "pipelines": "The input pipelines of a graph",
-    "pipeline_stages": "The stages of an input pipeline",
-    "pipeline_rates": "What a pipeline's stages do",
-    "pipeline_state": "Pipelines as they are now",
-    "rivers": "The figures of a pipeline's stages",
-    "pipeline_verdict": "The verdict on a pipeline",
-    "queue_waits": "Queues, their threads, and who waits",
-    "buffer_history": "How full buffers were",
-    "function_bodies": "Functions, to be drawn with the graph",
-    "status": "The state of this process",
-    "session_options": "The options of sessions side by side",
+    "runs.pruning": "What a run needs, and why",
+    "runs.runs": "The runs of a piece of code",
+    "runs.folding": "What the optimizer leaves out of a run",
+    "building.growth": "How a graph grows",
+    "building.lazy_loading": "The verdict on lazy loading",
+    "graphs.large_constants": "Large arrays in the graph",
+    "eager.eager_growth": "What eager code adds to a graph",
+    "building.graph_log": "Graphs and sessions over time",
+    "building.graph_lives": "A graph's life, and a session's",
+    "building.rebuilding": "The verdict on graphs built again and again",
+    "building.graph_tracks": "Graphs and sessions on one clock",
+    "graphs.duplicate_ops": "Duplicate ops",
+    "devices.placement": "Where each op runs",
+    "devices.partitions": "What each device computes",
+    "clusters.clusters": "The tasks of a cluster",
+    "clusters.task_reasons": "Why an op is on its task",
+    "clusters.cluster_step": "The messages of a cluster's step",
+    "graphs.sharing": "Which calls share a variable",
+    "graphs.variable_calls": "The calls of a variable",
+    "graphs.names": "How a name came about",
+    "graphs.collections": "Who fills collections, and who takes from them",
+    "runs.sessions": "What variables hold in each session",
+    "runs.row_updates": "Which rows an optimizer moves",
+    "steps.stepping": "A run, op by op",
+    "eager.eager_recording": "Eager code, op by op",
+    "functions.function_calls": "The traces of a function, and why each was made",
+    "functions.trace_arguments": "The arguments of a traced function",
+    "functions.retracing": "The verdict on retracing",
+    "functions.autograph_code": "The code that AutoGraph writes",
+    "graphs.code_blocks": "The code around some lines",
+    "pipelines.dataset_elements": "The elements of a dataset, stage by stage",
+    "pipelines.stage_elements": "What a stage of a dataset gives",
+    "steps.value_summary": "Values in a recorded run",
+    "profiling.timing": "Where the time goes",
+    "profiling.critical_path": "What bounds a step",
+    "devices.cuda_graphs": "Which steps are CUDA graphs",
+    "devices.card_convolutions": "Which convolutions cuDNN computes",
+    "profiling.memory": "What uses the memory",
+    "runs.optimizing": "What the optimizer does",
+    "runs.schedule": "In which order ops can run",
+    "graphs.difference": "How two graphs differ",
+    "files.model_files": "What a model's file contains",
+    "files.checkpoints": "What a checkpoint contains",
+    "pipelines.pipelines": "The input pipelines of a graph",
+    "pipelines.pipeline_stages": "The stages of an input pipeline",
+    "pipelines.pipeline_rates": "What a pipeline's stages do",
+    "pipelines.pipeline_state": "Pipelines as they are now",
+    "pipelines.rivers": "The figures of a pipeline's stages",
+    "pipelines.pipeline_verdict": "The verdict on a pipeline",
+    "pipelines.queue_waits": "Queues, their threads, and who waits",
+    "pipelines.buffer_history": "How full buffers were",
+    "graphs.function_bodies": "Functions, to be drawn with the graph",
+    "devices.status": "The state of this process",
+    "runs.session_options": "The options of sessions side by side",
 }
 SECTIONS = ("Args", "Attributes", "Returns", "Yields", "Raises", "Example", "Examples")
 VIEWS = (
@@ -283,11 +283,18 @@ def explain_names() -> dict[str, list[tuple[str, Any]]]:
     counts = Counter(names)
     return {
         module: [
-            (n if counts[n.lower()] == 1 else f"{module}.{n}", getattr(found, n))
+            (
+                n if counts[n.lower()] == 1 else f"{file_of(module)}.{n}",
+                getattr(found, n),
+            )
             for n in sorted(found.__all__, key=lambda n: rank(getattr(found, n)))
         ]
         for module, found in loaded.items()
     }
+
+
+def file_of(module: str) -> str:
+    return module.rpartition(".")[2]
 
 
 def rank(thing: Any) -> int:
@@ -306,10 +313,9 @@ def explain_page() -> str:
         rows.append(f"- {link(heading, heading)}: {found}")
         parts.append(f"## {heading}")
         called = [thing.__name__ for _, thing in names if rank(thing) < 2]
-        here = all(name in package.__all__ for name in called)
-        path = "tfteach.explain" if here else f"tfteach.explain.{module}"
         if called:
-            parts.append(code(f"from {path} import {', '.join(called)}", "python"))
+            imported = f"from tfteach.explain import {', '.join(called)}"
+            parts.append(code(imported, "python"))
         doc = parsed(import_module(f"tfteach.explain.{module}"))
         parts.append(prose("\n\n".join(filter(None, [doc.summary, doc.body]))))
         for name, thing in names:

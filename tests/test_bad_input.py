@@ -11,7 +11,7 @@ from google.protobuf import text_format
 from google.protobuf.message import DecodeError
 
 import tfteach as tf
-from tfteach.explain.graph_rows import rows_of_graph_def
+from tfteach.explain.graphs.graph_rows import rows_of_graph_def
 from tfteach.ops.core import constant
 
 

@@ -78,6 +78,14 @@ def test_each_picture_is_there_in_light_and_in_dark() -> None:
     assert {path.stem for path in PICTURES.iterdir()} == themes
 
 
+def test_functions_on_the_page_of_explain_are_imported_from_there():
+    page = (ROOT / "docs/explain.md").read_text(encoding="utf-8")
+    lines = re.findall(r"^from tfteach\.explain import .+$", page, re.MULTILINE)
+    assert len(lines) > 30
+    for line in lines:
+        exec(line, {})
+
+
 @pytest.mark.parametrize("path", reference.PAGES)
 def test_reference_pages_are_current(path: str) -> None:
     written = (ROOT / path).read_text(encoding="utf-8")

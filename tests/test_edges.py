@@ -31,8 +31,8 @@ HOMONYMS = {
     "framework/attributes.py": {"Shape"},
     "framework/graphdef/graph_def.py": {"Shape"},
     "framework/type_aliases.py": {"Any"},
-    "explain/growth.py": {"Round"},
-    "explain/pipeline_stages.py": {"Stage"},
+    "explain/building/growth.py": {"Round"},
+    "explain/pipelines/pipeline_stages.py": {"Stage"},
 }
 
 
@@ -125,7 +125,7 @@ READERS = {
     "framework/graphdef/import_graph_def.py",
     "framework/graphdef/import_node.py",
     "framework/graphdef/meta_graph.py",
-    "explain/graph_rows.py",
+    "explain/graphs/graph_rows.py",
     "lib/distributed_runtime/remote_code.py",
 }
 ROOMS = "framework ops autodiff engine control variables lib compat explain jupyter"

@@ -30,7 +30,7 @@ BUILDERS = """\
 import time
 import numpy as np
 import tfteach as tf
-from tfteach.explain.growth import Growth
+from tfteach.explain.building.growth import Growth
 from tfteach.jupyter import GraphView, GrowthView
 
 def flat():

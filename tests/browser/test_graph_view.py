@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Locator
 import tfteach as tf
 from tests.browser.lab import Lab
 from tfteach.engine.plan.prune import prune
-from tfteach.explain.graph_rows import rows_of_graph
+from tfteach.explain.graphs.graph_rows import rows_of_graph
 
 STATIC = Path(tf.__file__).parent / "jupyter" / "static"
 

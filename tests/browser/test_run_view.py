@@ -10,8 +10,8 @@ from playwright.sync_api import Locator
 import tfteach as tf
 from tests.browser.lab import Lab
 from tests.browser.test_graph_view import SETUP, node
-from tfteach.explain.graph_rows import rows_of_graph
-from tfteach.explain.pruning import explain_run
+from tfteach.explain.graphs.graph_rows import rows_of_graph
+from tfteach.explain.runs.pruning import explain_run
 
 pytestmark = pytest.mark.browser
 

@@ -16,7 +16,7 @@ BEGIN = """
 import importlib.util, pickle, sys
 import tfteach
 from tfteach.compat import finder
-from tfteach.explain.status import imported_tensorflow
+from tfteach.explain.devices.status import imported_tensorflow
 told = []
 finder.install_if_missing(lambda: told.append(True))
 """

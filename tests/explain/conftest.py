@@ -13,7 +13,7 @@ import tfteach as tf
 from tests.cluster_session import session as session
 from tests.cluster_session import target as target
 from tests.pipeline_clock import PipelineClock
-from tfteach.explain import pipeline_rates, pipeline_verdict
+from tfteach.explain.pipelines import pipeline_rates, pipeline_verdict
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tfteach as tf
-from tfteach.explain.pruning import explain_run
+from tfteach.explain.runs.pruning import explain_run
 from tfteach.framework.constant_values import (
     constant_shape,
     constant_value,

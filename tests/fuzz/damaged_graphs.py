@@ -218,8 +218,8 @@ def check_usable(graph: tf.Graph) -> None:
 
 
 def draw(graph: Any) -> None:
-    from tfteach.explain.graph_rows import rows_of_graph, rows_of_graph_def
-    from tfteach.explain.scope_tree import make_tree
+    from tfteach.explain.graphs.graph_rows import rows_of_graph, rows_of_graph_def
+    from tfteach.explain.graphs.scope_tree import make_tree
 
     is_graph = isinstance(graph, tf.Graph)
     rows = rows_of_graph(graph) if is_graph else rows_of_graph_def(graph)

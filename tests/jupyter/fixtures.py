@@ -11,7 +11,7 @@ from pathlib import Path
 from google.protobuf import text_format
 from tensorboard.compat.proto.graph_pb2 import GraphDef
 
-from tfteach.explain.graph_rows import rows_of_graph_def
+from tfteach.explain.graphs.graph_rows import rows_of_graph_def
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "golden" / "graphs"

@@ -12,7 +12,7 @@ from IPython.core.error import UsageError
 
 import tfteach as tf
 import tfteach.jupyter as tfj
-from tests.explain.test_checkpoints import saved
+from tests.explain.files.test_checkpoints import saved
 from tests.jupyter.test_magics import run, shell  # noqa: F401
 
 
@@ -71,8 +71,8 @@ def test_the_picture_lists_what_is_missing_and_extra(view: Any, tmp_path: Path) 
 
 
 def test_names_in_the_picture_are_escaped(tmp_path: Path) -> None:
-    from tfteach.explain.checkpoints import CheckpointContents, SavedVariable
-    from tfteach.explain.value_summary import Figures
+    from tfteach.explain.files.checkpoints import CheckpointContents, SavedVariable
+    from tfteach.explain.steps.value_summary import Figures
 
     odd = SavedVariable("<b>&", "float32", (), 4, 0.0, Figures())
     many = [odd] * 50

@@ -7,7 +7,7 @@ import pytest
 from IPython.core.error import UsageError
 
 import tfteach as tf
-from tests.explain.test_clusters import StandIn
+from tests.explain.clusters.test_clusters import StandIn
 from tests.jupyter.test_magics import run, shell  # noqa: F401
 from tfteach.explain import trace_step
 from tfteach.jupyter import ClusterView

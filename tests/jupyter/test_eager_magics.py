@@ -8,7 +8,7 @@ import pytest
 
 from tests.eagerly import eagerly as eagerly
 from tests.jupyter.test_magics import completed, run, shell  # noqa: F401
-from tfteach.explain.status import status
+from tfteach.explain.devices.status import status
 from tfteach.jupyter.magics.eager_hints import HERE, INSTEAD, PIPELINES
 
 pytestmark = pytest.mark.usefixtures("eagerly")

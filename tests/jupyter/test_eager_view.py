@@ -10,7 +10,7 @@ from ipywidgets.widgets import widget
 
 import tfteach as tf
 from tests.jupyter.test_magics import kinds, run, shell, stopped_at  # noqa: F401
-from tfteach.explain.eager_recording import EagerRecording, record_eager
+from tfteach.explain.eager.eager_recording import EagerRecording, record_eager
 from tfteach.jupyter import EagerView, StepView
 
 CELL = """\

@@ -11,8 +11,8 @@ import pytest
 import tfteach as tf
 import tfteach.jupyter as tfj
 from tests.jupyter.test_magics import run, shell  # noqa: F401
-from tfteach.explain.runs import watch_runs
-from tfteach.explain.timing import times_of
+from tfteach.explain.profiling.timing import times_of
+from tfteach.explain.runs.runs import watch_runs
 from tfteach.jupyter import GraphView, RunView, TimelineView
 
 BUILD = """

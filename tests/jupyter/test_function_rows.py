@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import tfteach as tf
-from tfteach.explain.graph_rows import Row
+from tfteach.explain.graphs.graph_rows import Row
 from tfteach.jupyter import graph_stream
 from tfteach.jupyter.display import where
 from tfteach.jupyter.function_rows import (

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import tfteach as tf
-from tfteach.explain.graph_rows import row_of
+from tfteach.explain.graphs.graph_rows import row_of
 from tfteach.jupyter import graph_stream
 from tfteach.jupyter.display import where
 from tfteach.jupyter.graph_stream import GrowingRows, packed

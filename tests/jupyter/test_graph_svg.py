@@ -10,7 +10,7 @@ from tensorboard.compat.proto.graph_pb2 import GraphDef
 
 import tfteach as tf
 from tests.jupyter.fixtures import golden
-from tfteach.explain.graph_rows import rows_of_graph, rows_of_graph_def
+from tfteach.explain.graphs.graph_rows import rows_of_graph, rows_of_graph_def
 from tfteach.jupyter import graph_svg
 from tfteach.jupyter.graph_svg import dot_source, svg_of
 from tfteach.jupyter.mime_bundle import bundle_of

@@ -10,9 +10,9 @@ from IPython.core.error import UsageError
 import tfteach as tf
 from tests.eagerly import eagerly as eagerly
 from tests.jupyter.test_magics import kinds, run, shell  # noqa: F401
-from tfteach.explain.eager_growth import watch_eager
-from tfteach.explain.graph_log import watch_graphs
-from tfteach.explain.growth import Growth, watch_growth
+from tfteach.explain.building.graph_log import watch_graphs
+from tfteach.explain.building.growth import Growth, watch_growth
+from tfteach.explain.eager.eager_growth import watch_eager
 from tfteach.jupyter import GrowthView
 from tfteach.jupyter.shown_growth import ShownGrowth, corners
 

@@ -16,9 +16,9 @@ import tfteach as tf
 import tfteach.jupyter as tfj
 from tests.jupyter.test_magics import kinds, run, shell  # noqa: F401
 from tests.pipeline_clock import PipelineClock
-from tfteach.explain.pipeline_rates import PipelineRun, watch_pipelines
-from tfteach.explain.pipeline_stages import Pipeline, Stage
-from tfteach.explain.rivers import River, StageRate, StepRate
+from tfteach.explain.pipelines.pipeline_rates import PipelineRun, watch_pipelines
+from tfteach.explain.pipelines.pipeline_stages import Pipeline, Stage
+from tfteach.explain.pipelines.rivers import River, StageRate, StepRate
 from tfteach.jupyter.magics import pipeline as magic
 from tfteach.jupyter.pipeline_rows import figures_of
 from tfteach.jupyter.widgets import pipeline as widget

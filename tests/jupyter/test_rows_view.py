@@ -6,7 +6,7 @@ import pytest
 
 import tfteach as tf
 from tests.jupyter.test_magics import shell  # noqa: F401
-from tfteach.explain.row_updates import RowUpdates, watch_rows
+from tfteach.explain.runs.row_updates import RowUpdates, watch_rows
 from tfteach.jupyter import RowsView
 
 

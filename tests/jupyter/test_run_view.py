@@ -8,7 +8,7 @@ from IPython.core.error import UsageError
 
 import tfteach as tf
 from tests.jupyter.test_magics import kinds, run, shell  # noqa: F401
-from tfteach.explain.runs import watch_runs
+from tfteach.explain.runs.runs import watch_runs
 from tfteach.jupyter import RunView
 
 

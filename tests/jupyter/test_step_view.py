@@ -9,8 +9,8 @@ from IPython.core.error import UsageError
 
 import tfteach as tf
 from tests.jupyter.test_magics import run, shell  # noqa: F401
-from tfteach.explain.recording import Recording
-from tfteach.explain.stepping import record
+from tfteach.explain.steps.recording import Recording
+from tfteach.explain.steps.stepping import record
 from tfteach.jupyter import StepView
 
 FEED = {"x:0": [[1.0, 2.0], [3.0, -4.0]]}

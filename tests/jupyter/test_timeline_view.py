@@ -8,7 +8,7 @@ from IPython.core.error import UsageError
 
 import tfteach as tf
 from tests.jupyter.test_magics import run, shell  # noqa: F401
-from tfteach.explain.timing import times_and_stats
+from tfteach.explain.profiling.timing import times_and_stats
 from tfteach.jupyter.widgets.memory import MemoryView
 from tfteach.jupyter.widgets.timeline import TimelineView
 

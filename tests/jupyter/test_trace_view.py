@@ -10,7 +10,7 @@ from IPython.core.error import UsageError
 import tfteach as tf
 from tests.eagerly import eagerly as eagerly
 from tests.jupyter.test_magics import completed, kinds, run, shell  # noqa: F401
-from tfteach.explain.function_calls import watch_functions
+from tfteach.explain.functions.function_calls import watch_functions
 from tfteach.jupyter import TraceView
 from tfteach.jupyter.widgets import trace
 

@@ -1,7 +1,7 @@
 """The collections of a graph: lists of variables, losses etc. under a key.
 
 A graph also records who adds to its collections and who looks them up, for
-tfteach.explain.collections.
+tfteach.explain.graphs.collections.
 Source: python/framework/ops.py, Graph.
 """
 

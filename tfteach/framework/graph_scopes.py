@@ -33,7 +33,7 @@ class GraphScopes:
     """The methods of `Graph` that concern names and scopes.
 
     Attributes:
-      opened_scopes: those of the user's code, for tfteach.explain.names.
+      opened_scopes: those of the user's code, for tfteach.explain.graphs.names.
     """
 
     order: Iterator[int]

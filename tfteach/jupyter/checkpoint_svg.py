@@ -5,9 +5,9 @@ from __future__ import annotations
 from html import escape
 
 from tfteach.engine.devices.memory_ledger import show_bytes
-from tfteach.explain.checkpoints import CheckpointContents, SavedVariable
-from tfteach.explain.output_types import shape_words
-from tfteach.explain.value_summary import number_text
+from tfteach.explain.files.checkpoints import CheckpointContents, SavedVariable
+from tfteach.explain.graphs.output_types import shape_words
+from tfteach.explain.steps.value_summary import number_text
 
 MOST_ROWS = 40
 MOST_PROBLEMS = 8

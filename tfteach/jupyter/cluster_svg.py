@@ -5,8 +5,8 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
-from tfteach.explain.cluster_step import CLIENT, Message
-from tfteach.explain.clusters import ClusterFacts, TaskFacts
+from tfteach.explain.clusters.cluster_step import CLIENT, Message
+from tfteach.explain.clusters.clusters import ClusterFacts, TaskFacts
 from tfteach.jupyter.graph_svg import EDGE, FETCH, FONT, INK, MUTED, REFERENCE
 
 WIDTH = 760

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from tfteach.explain.code_blocks import CodeBlock, blocks_around
+from tfteach.explain.graphs.code_blocks import CodeBlock, blocks_around
 from tfteach.framework.graph import SourceLine
 from tfteach.jupyter import display
 

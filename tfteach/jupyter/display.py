@@ -12,7 +12,7 @@ import sys
 import traceback
 from typing import Any, Protocol
 
-from tfteach.explain.graph_rows import plain_source
+from tfteach.explain.graphs.graph_rows import plain_source
 from tfteach.framework.graph import SourceLine
 
 

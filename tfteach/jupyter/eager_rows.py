@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tfteach.explain.eager_recording import EagerRecording, LineUse
+from tfteach.explain.eager.eager_recording import EagerRecording, LineUse
 from tfteach.jupyter import display
 from tfteach.jupyter.code_rows import Note, code_rows
 from tfteach.jupyter.picture_contents import plural

@@ -12,8 +12,13 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from tfteach.explain.function_bodies import with_function_bodies
-from tfteach.explain.graph_rows import Row, Where, rows_of_graph, rows_of_graph_def
+from tfteach.explain.graphs.function_bodies import with_function_bodies
+from tfteach.explain.graphs.graph_rows import (
+    Row,
+    Where,
+    rows_of_graph,
+    rows_of_graph_def,
+)
 from tfteach.framework.graph import Graph, OpAdded, SessionRun
 from tfteach.jupyter.graph_stream import LIVE_SHARE, LIVE_SLICE_S, GrowingRows, fitting
 
@@ -23,7 +28,7 @@ def rows_with_functions(graph: Graph, where: Where, uncalled: bool = True) -> li
 
     Args:
       graph: the graph.
-      where: as for `tfteach.explain.graph_rows.row_of`.
+      where: as for `tfteach.explain.graphs.graph_rows.row_of`.
       uncalled: whether functions that no op calls are scopes, too.
     """
     rows = rows_of_graph(graph, where)

@@ -18,7 +18,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tfteach.explain.graph_rows import Row, row_of, rows_of_graph
+from tfteach.explain.graphs.graph_rows import Row, row_of, rows_of_graph
 from tfteach.framework.graph import Graph, OpAdded, SessionRun, SourceLine
 
 INTERVAL_S = 0.05
@@ -39,7 +39,7 @@ class GrowingRows:
       graph: the graph.
       send: called with batches {"from": index, "rows": [...], "patches": [[index, row],
         ...], "runs": count, "first": count}, in any thread, but never concurrently.
-      where: as for `tfteach.explain.graph_rows.row_of`.
+      where: as for `tfteach.explain.graphs.graph_rows.row_of`.
 
     Attributes:
       rows: all rows so far; they are appended in place before they are sent.

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from tfteach.explain.scope_tree import Box, Lane
+from tfteach.explain.graphs.scope_tree import Box, Lane
 from tfteach.jupyter.picture_contents import (
     Still,
     clip,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tfteach.explain.eager_growth import EagerGrowth
+from tfteach.explain.eager.eager_growth import EagerGrowth
 from tfteach.jupyter.graph_svg import EDGE, FETCH, FONT, INK, MUTED, RULE
 from tfteach.jupyter.shown_growth import ShownGrowth, corners
 from tfteach.jupyter.tracks_svg import TRACKS_WIDTH, text_at, tracks_of_parts

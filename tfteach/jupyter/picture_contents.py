@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 
-from tfteach.explain.graph_rows import Row, Shape, needed_rows
-from tfteach.explain.scope_tree import (
+from tfteach.explain.graphs.graph_rows import Row, Shape, needed_rows
+from tfteach.explain.graphs.scope_tree import (
     Box,
     Lane,
     is_variable,
@@ -28,8 +28,8 @@ class Still:
     """The contents of one static picture.
 
     Args:
-      rows: the graph, from `tfteach.explain.graph_rows`.
-      depth, expanded: the open scopes, as for `tfteach.explain.scope_tree.opened`.
+      rows: the graph, from `tfteach.explain.graphs.graph_rows`.
+      depth, expanded: the open scopes, as for `scope_tree.opened`.
       fetches, feeds: names; ops that such a run skips are dimmed.
       aside, inline: names of boxes to set aside, or to keep in the main flow.
 

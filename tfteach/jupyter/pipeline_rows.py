@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tfteach.explain.buffer_history import BufferHistory, Level
-from tfteach.explain.pipeline_stages import STEP, Stage
-from tfteach.explain.pipeline_verdict import Verdict, rate_text, time_text
-from tfteach.explain.queue_waits import QueueState
-from tfteach.explain.rivers import River, StageRate
+from tfteach.explain.pipelines.buffer_history import BufferHistory, Level
+from tfteach.explain.pipelines.pipeline_stages import STEP, Stage
+from tfteach.explain.pipelines.pipeline_verdict import Verdict, rate_text, time_text
+from tfteach.explain.pipelines.queue_waits import QueueState
+from tfteach.explain.pipelines.rivers import River, StageRate
 
 _NARROWEST = 0.2  # width of the narrowest stage; of the widest, 1
 _DECADES = 2.0  # between them

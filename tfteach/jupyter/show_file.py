@@ -8,7 +8,7 @@ import tempfile
 import webbrowser
 from typing import Any
 
-from tfteach.explain.checkpoints import names_checkpoint
+from tfteach.explain.files.checkpoints import names_checkpoint
 from tfteach.framework.errors import OpError
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tfteach.explain.graph_lives import GraphLife
-from tfteach.explain.graph_log import GraphLog
-from tfteach.explain.growth import Growth
-from tfteach.explain.rebuilding import CLEAN, Rebuilding, findings_of
+from tfteach.explain.building.graph_lives import GraphLife
+from tfteach.explain.building.graph_log import GraphLog
+from tfteach.explain.building.growth import Growth
+from tfteach.explain.building.rebuilding import CLEAN, Rebuilding, findings_of
 
 MOST_CORNERS = 400
 MOST_COPIES = 60

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tfteach.explain.recording import LoopRun, Recording, Step
-from tfteach.explain.value_summary import Seen, number_text
+from tfteach.explain.steps.recording import LoopRun, Recording, Step
+from tfteach.explain.steps.value_summary import Seen, number_text
 
 MOST_STEPS = 5000  # in the page
 # Arrays up to this size are sent element by element.

@@ -7,9 +7,9 @@ import textwrap
 from collections.abc import Callable, Sequence
 
 from tfteach.engine.devices.memory_ledger import show_bytes
-from tfteach.explain.critical_path import CriticalPath
-from tfteach.explain.memory import MemoryCurve
-from tfteach.explain.timing import OpTime, StepTimes, lane_of
+from tfteach.explain.profiling.critical_path import CriticalPath
+from tfteach.explain.profiling.memory import MemoryCurve
+from tfteach.explain.profiling.timing import OpTime, StepTimes, lane_of
 from tfteach.jupyter.graph_svg import EDGE, FETCH, FONT, INK, MUTED, RULE
 
 WIDTH = 760

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tfteach.explain.autograph_code import converted_code
-from tfteach.explain.function_calls import FunctionTrace, FunctionUse
-from tfteach.explain.graph_rows import Row
-from tfteach.explain.inner_lines import inner_lines
+from tfteach.explain.functions.autograph_code import converted_code
+from tfteach.explain.functions.function_calls import FunctionTrace, FunctionUse
+from tfteach.explain.graphs.graph_rows import Row
+from tfteach.explain.graphs.inner_lines import inner_lines
 from tfteach.framework.call_origin import SourceLine
 from tfteach.jupyter import display
 from tfteach.jupyter.code_rows import code_rows

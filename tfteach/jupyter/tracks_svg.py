@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
-from tfteach.explain.graph_tracks import Track, Tracks, tracks_of
+from tfteach.explain.building.graph_tracks import Track, Tracks, tracks_of
 from tfteach.jupyter.graph_svg import EDGE, FETCH, INK, MUTED, RULE
 from tfteach.jupyter.shown_growth import ShownGrowth
 

@@ -10,7 +10,7 @@ import pytest
 import tfteach
 import tfteach as tf
 from tfteach.engine.devices.card_models import CARDS, LINKS, model_of
-from tfteach.explain.timing import OpTime, StepTimes, times_of
+from tfteach.explain.profiling.timing import OpTime, StepTimes, times_of
 
 COARSE_US = 0.3  # of a float that holds microseconds since 1970
 pytestmark = pytest.mark.usefixtures("no_cards")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import tfteach as tf
-from tfteach.explain.pipeline_rates import watch_pipelines
+from tfteach.explain.pipelines.pipeline_rates import watch_pipelines
 
 Dataset = tf.data.Dataset
 LINES = [[b"a", b"b", b"c", b"d", b"e"], [], [b"f", b"g", b"h"], [b"i"]]

@@ -8,7 +8,7 @@ from IPython.core.error import UsageError
 from IPython.core.magic import line_magic, magics_class
 from IPython.core.magic_arguments import argument
 
-from tfteach.explain.cluster_step import ClusterStep, trace_step
+from tfteach.explain.clusters.cluster_step import ClusterStep, trace_step
 from tfteach.jupyter.magics.completion import CompletedMagics, Words
 from tfteach.jupyter.magics.names import session_of, sessions_in
 from tfteach.jupyter.magics.options import (

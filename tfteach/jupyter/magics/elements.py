@@ -10,8 +10,12 @@ from IPython.core.magic import line_magic, magics_class
 from IPython.core.magic_arguments import argument
 
 from tfteach.engine.session.base_session import BaseSession
-from tfteach.explain.dataset_elements import dataset_tensor, elements_of
-from tfteach.explain.stage_elements import GivenElement, StagedElements, StageElements
+from tfteach.explain.pipelines.dataset_elements import dataset_tensor, elements_of
+from tfteach.explain.pipelines.stage_elements import (
+    GivenElement,
+    StagedElements,
+    StageElements,
+)
 from tfteach.framework.errors import OpError
 from tfteach.framework.graph import Graph
 from tfteach.jupyter import display

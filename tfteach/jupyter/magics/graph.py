@@ -8,8 +8,8 @@ from IPython.core.error import UsageError
 from IPython.core.magic import line_cell_magic, magics_class
 from IPython.core.magic_arguments import argument
 
-from tfteach.explain.eager_recording import EagerRecording, record_eager
-from tfteach.explain.folding import explain_folding, session_of_graph
+from tfteach.explain.eager.eager_recording import EagerRecording, record_eager
+from tfteach.explain.runs.folding import explain_folding, session_of_graph
 from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.graph import Graph
 from tfteach.jupyter.magics.cells import run_cell

@@ -11,13 +11,13 @@ from IPython.core.magic import cell_magic, magics_class
 from IPython.core.magic_arguments import argument
 
 from tfteach.engine.eager.context import executing_eagerly
-from tfteach.explain.eager_growth import EagerGrowth, watch_eager
-from tfteach.explain.graph_lives import times
-from tfteach.explain.graph_log import GraphLog, recording
-from tfteach.explain.growth import Growth
-from tfteach.explain.lazy_loading import advice_of
-from tfteach.explain.rebuilding import findings_of
-from tfteach.explain.rebuilding_text import family_text, finding_lines
+from tfteach.explain.building.graph_lives import times
+from tfteach.explain.building.graph_log import GraphLog, recording
+from tfteach.explain.building.growth import Growth
+from tfteach.explain.building.lazy_loading import advice_of
+from tfteach.explain.building.rebuilding import findings_of
+from tfteach.explain.building.rebuilding_text import family_text, finding_lines
+from tfteach.explain.eager.eager_growth import EagerGrowth, watch_eager
 from tfteach.framework.graph import Graph
 from tfteach.jupyter import display
 from tfteach.jupyter.magics.cells import run_cell

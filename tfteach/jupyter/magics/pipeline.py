@@ -11,7 +11,7 @@ from IPython.core.error import UsageError
 from IPython.core.magic import line_cell_magic, magics_class
 from IPython.core.magic_arguments import argument
 
-from tfteach.explain.pipeline_rates import PipelineRun, watch_pipelines
+from tfteach.explain.pipelines.pipeline_rates import PipelineRun, watch_pipelines
 from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.errors import DeadlineExceededError
 from tfteach.jupyter import display

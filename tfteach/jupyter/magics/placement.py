@@ -10,7 +10,7 @@ from IPython.core.magic_arguments import argument
 
 from tfteach.engine.session.base_session import BaseSession
 from tfteach.engine.session.session import open_sessions
-from tfteach.explain.cluster_plan import names_tasks
+from tfteach.explain.runs.cluster_plan import names_tasks
 from tfteach.framework.graph import Graph
 from tfteach.jupyter.magics.completion import CompletedMagics
 from tfteach.jupyter.magics.names import graph_of, session_of

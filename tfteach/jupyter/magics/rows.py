@@ -8,8 +8,8 @@ from IPython.core.error import UsageError
 from IPython.core.magic import cell_magic, magics_class
 from IPython.core.magic_arguments import argument
 
-from tfteach.explain.row_updates import RowUpdates, watch_rows
-from tfteach.explain.sessions import default_name
+from tfteach.explain.runs.row_updates import RowUpdates, watch_rows
+from tfteach.explain.runs.sessions import default_name
 from tfteach.jupyter.magics.cells import run_cell
 from tfteach.jupyter.magics.completion import CompletedMagics
 from tfteach.jupyter.magics.names import session_of

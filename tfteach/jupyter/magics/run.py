@@ -8,16 +8,16 @@ from IPython.core.error import UsageError
 from IPython.core.magic import cell_magic, line_magic, magics_class
 from IPython.core.magic_arguments import argument
 
-from tfteach.explain.folding import (
+from tfteach.explain.clusters.task_reasons import explain_task, is_on_cluster
+from tfteach.explain.runs.folding import (
     NOTHING,
     Folded,
     explain_folding,
     session_of_graph,
     unfolded,
 )
-from tfteach.explain.pruning import RunNeeds, explain_run
-from tfteach.explain.runs import Run, Runs, watch_runs
-from tfteach.explain.task_reasons import explain_task, is_on_cluster
+from tfteach.explain.runs.pruning import RunNeeds, explain_run
+from tfteach.explain.runs.runs import Run, Runs, watch_runs
 from tfteach.framework.graph import Graph, Operation
 from tfteach.jupyter.magics.cells import run_cell
 from tfteach.jupyter.magics.completion import CompletedMagics

@@ -9,7 +9,7 @@ from IPython.core.magic_arguments import argument
 
 from tfteach.engine.session.base_session import BaseSession
 from tfteach.engine.session.session import open_sessions
-from tfteach.explain.sessions import default_name
+from tfteach.explain.runs.sessions import default_name
 from tfteach.framework.graph import Graph
 from tfteach.jupyter.magics.completion import CompletedMagics, Words, session_words
 from tfteach.jupyter.magics.eager_hints import no_session

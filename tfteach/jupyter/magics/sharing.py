@@ -48,7 +48,7 @@ class SharingMagics(CompletedMagics):
         graph = self._graph(args, names)
         element = element_of(graph, self.shell.user_ns, args.name) if names else None
         if element is not None and args.text:
-            from tfteach.explain.names import explain_name
+            from tfteach.explain.graphs.names import explain_name
 
             print(explain_name(element, graph))
             return

@@ -10,8 +10,8 @@ from IPython.core.magic import Magics, line_magic, magics_class
 from IPython.core.magic_arguments import argument
 
 from tfteach.compat import finder
-from tfteach.explain.session_options import SessionOptions
-from tfteach.explain.status import Status, imported_tensorflow, status
+from tfteach.explain.devices.status import Status, imported_tensorflow, status
+from tfteach.explain.runs.session_options import SessionOptions
 from tfteach.jupyter import display
 from tfteach.jupyter.magics.completion import complete
 from tfteach.jupyter.magics.names import sessions_in

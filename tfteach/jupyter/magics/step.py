@@ -10,7 +10,7 @@ from IPython.core.error import UsageError
 from IPython.core.magic import line_magic, magics_class
 from IPython.core.magic_arguments import argument
 
-from tfteach.explain.eager_recording import EagerRecording
+from tfteach.explain.eager.eager_recording import EagerRecording
 from tfteach.framework.graph import Graph, Tensor
 from tfteach.jupyter.magics.completion import CompletedMagics
 from tfteach.jupyter.magics.names import element_of, session_of

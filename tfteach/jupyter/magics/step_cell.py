@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from IPython.core.magic import cell_magic, magics_class
 
-from tfteach.explain.eager_recording import EagerRecording, record_eager
+from tfteach.explain.eager.eager_recording import EagerRecording, record_eager
 from tfteach.jupyter.magics.cells import run_cell
 from tfteach.jupyter.magics.completion import CompletedMagics, Words, no_words
 from tfteach.jupyter.magics.options import (

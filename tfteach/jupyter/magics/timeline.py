@@ -8,7 +8,7 @@ from IPython.core.error import UsageError
 from IPython.core.magic import line_magic, magics_class
 from IPython.core.magic_arguments import argument
 
-from tfteach.explain.timing import StepTimes, timed, times_and_stats
+from tfteach.explain.profiling.timing import StepTimes, timed, times_and_stats
 from tfteach.jupyter.magics.completion import CompletedMagics
 from tfteach.jupyter.magics.names import session_of
 from tfteach.jupyter.magics.options import (

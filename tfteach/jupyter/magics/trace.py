@@ -8,8 +8,8 @@ from IPython.core.error import UsageError
 from IPython.core.magic import line_cell_magic, magics_class
 from IPython.core.magic_arguments import argument
 
-from tfteach.explain.function_calls import FunctionLog
-from tfteach.explain.retracing_text import verdict_lines
+from tfteach.explain.functions.function_calls import FunctionLog
+from tfteach.explain.functions.retracing_text import verdict_lines
 from tfteach.jupyter import display
 from tfteach.jupyter.magics.cells import run_cell
 from tfteach.jupyter.magics.completion import CompletedMagics, Words

@@ -7,13 +7,13 @@ from typing import Any
 import traitlets
 
 from tfteach.engine.devices.memory_ledger import show_bytes
-from tfteach.explain.checkpoints import (
+from tfteach.explain.files.checkpoints import (
     CheckpointContents,
     SavedVariable,
     explain_checkpoint,
 )
-from tfteach.explain.output_types import shape_words
-from tfteach.explain.value_summary import number_text
+from tfteach.explain.graphs.output_types import shape_words
+from tfteach.explain.steps.value_summary import number_text
 from tfteach.jupyter.checkpoint_svg import checkpoint_svg
 from tfteach.jupyter.mime_bundle import bundle_with
 from tfteach.jupyter.widgets.graph import STATIC

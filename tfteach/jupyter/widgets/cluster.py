@@ -9,8 +9,8 @@ import traitlets
 
 from tfteach.engine.plan.partition import Recv, Send
 from tfteach.engine.session.base_session import BaseSession
-from tfteach.explain.cluster_step import ClusterStep, Message, trace_step
-from tfteach.explain.clusters import (
+from tfteach.explain.clusters.cluster_step import ClusterStep, Message, trace_step
+from tfteach.explain.clusters.clusters import (
     ClusterFacts,
     TaskFacts,
     explain_cluster,

@@ -6,7 +6,7 @@ from typing import Any
 
 import traitlets
 
-from tfteach.explain.collections import Collections, explain_collections
+from tfteach.explain.graphs.collections import Collections, explain_collections
 from tfteach.jupyter.columns_svg import Column, columns_svg
 from tfteach.jupyter.mime_bundle import bundle_with
 from tfteach.jupyter.picture_contents import plural

@@ -6,9 +6,9 @@ from typing import Any
 
 import traitlets
 
-from tfteach.explain.difference import Difference, difference
-from tfteach.explain.graph_rows import rows_of_graph
-from tfteach.explain.scope_tree import Box
+from tfteach.explain.graphs.difference import Difference, difference
+from tfteach.explain.graphs.graph_rows import rows_of_graph
+from tfteach.explain.graphs.scope_tree import Box
 from tfteach.framework.graph import Graph
 from tfteach.jupyter import display
 from tfteach.jupyter.graph_stream import packed

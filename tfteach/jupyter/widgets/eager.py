@@ -7,8 +7,8 @@ from typing import Any
 
 import traitlets
 
-from tfteach.explain.eager_recording import EagerRecording
-from tfteach.explain.eager_text import headline, text_of
+from tfteach.explain.eager.eager_recording import EagerRecording
+from tfteach.explain.eager.eager_text import headline, text_of
 from tfteach.jupyter.display import place
 from tfteach.jupyter.eager_rows import eager_rows
 from tfteach.jupyter.graph_svg import svg_of

@@ -10,11 +10,11 @@ from typing import Any
 import ipywidgets
 
 from tfteach.engine.session.base_session import BaseSession
-from tfteach.explain.growth import Growth
-from tfteach.explain.recording import Recording
-from tfteach.explain.step_recorder import When
-from tfteach.explain.stepping import record
-from tfteach.explain.timing import StepTimes, times_and_stats
+from tfteach.explain.building.growth import Growth
+from tfteach.explain.profiling.timing import StepTimes, times_and_stats
+from tfteach.explain.steps.recording import Recording
+from tfteach.explain.steps.step_recorder import When
+from tfteach.explain.steps.stepping import record
 from tfteach.framework.defaults import get_default_graph, get_default_session
 from tfteach.framework.graph import Graph, SessionRun
 from tfteach.jupyter.cell_events import at_cell_end, weakly

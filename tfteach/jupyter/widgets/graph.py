@@ -10,7 +10,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from tfteach.explain.graph_rows import Row, rows_of_graph, rows_of_graph_def
+from tfteach.explain.graphs.graph_rows import Row, rows_of_graph, rows_of_graph_def
 from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.graph import Graph, Operation, Tensor
 from tfteach.jupyter import display
@@ -305,7 +305,7 @@ def figures_of(things: Any) -> dict[str, dict[str, float]]:
     Raises:
       TraitError: a mapping contains keys other than time_us and bytes.
     """
-    from tfteach.explain.timing import StepTimes, times_of
+    from tfteach.explain.profiling.timing import StepTimes, times_of
 
     found: dict[str, dict[str, float]] = {}
     if hasattr(things, "step_stats"):

@@ -7,14 +7,14 @@ from typing import Any
 
 import traitlets
 
-from tfteach.explain.eager_growth import MOST_LINES, EagerGrowth
-from tfteach.explain.graph_lives import Cost, GraphLife
-from tfteach.explain.graph_log import GraphLog
-from tfteach.explain.graph_rows import row_of
-from tfteach.explain.graph_tracks import tracks_of
-from tfteach.explain.growth import Growth
-from tfteach.explain.rebuilding import Rebuilding, findings_of
-from tfteach.explain.rebuilding_text import text_of_lives
+from tfteach.explain.building.graph_lives import Cost, GraphLife
+from tfteach.explain.building.graph_log import GraphLog
+from tfteach.explain.building.graph_tracks import tracks_of
+from tfteach.explain.building.growth import Growth
+from tfteach.explain.building.rebuilding import Rebuilding, findings_of
+from tfteach.explain.building.rebuilding_text import text_of_lives
+from tfteach.explain.eager.eager_growth import MOST_LINES, EagerGrowth
+from tfteach.explain.graphs.graph_rows import row_of
 from tfteach.jupyter import display, growth_svg
 from tfteach.jupyter.display import place
 from tfteach.jupyter.graph_stream import (

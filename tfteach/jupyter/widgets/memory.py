@@ -10,7 +10,7 @@ from typing import Any
 
 import traitlets
 
-from tfteach.explain.memory import MemoryCurve, MemoryWatch, memory_of
+from tfteach.explain.profiling.memory import MemoryCurve, MemoryWatch, memory_of
 from tfteach.framework.graph import Graph
 from tfteach.jupyter.cell_events import at_cell_end, weakly
 from tfteach.jupyter.mime_bundle import bundle_with

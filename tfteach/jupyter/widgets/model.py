@@ -7,21 +7,21 @@ from typing import Any
 import traitlets
 
 from tfteach.engine.devices.memory_ledger import show_bytes
-from tfteach.explain.function_bodies import functions_scope, with_function_bodies
-from tfteach.explain.model_files import (
+from tfteach.explain.files.model_files import (
     ModelFile,
     ModelGraph,
     ModelTensor,
     read_model,
     unknown_words,
 )
-from tfteach.explain.output_types import shape_words
-from tfteach.explain.serving_ops import (
+from tfteach.explain.files.serving_ops import (
     beside_outputs,
     calls_that_compute,
     ends_of_bodies,
     switches,
 )
+from tfteach.explain.graphs.function_bodies import functions_scope, with_function_bodies
+from tfteach.explain.graphs.output_types import shape_words
 from tfteach.jupyter.graph_svg import svg_of
 from tfteach.jupyter.mime_bundle import bundle_with
 from tfteach.jupyter.widgets.graph import STATIC, GraphView

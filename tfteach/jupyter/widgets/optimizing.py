@@ -7,10 +7,10 @@ from typing import Any
 
 import traitlets
 
-from tfteach.explain.folding import explain_folding
-from tfteach.explain.optimizer_stages import Staged, Stages, stages_of
-from tfteach.explain.optimizing import OptimizerLog, explain_optimizing
-from tfteach.explain.scope_tree import Box
+from tfteach.explain.graphs.scope_tree import Box
+from tfteach.explain.runs.folding import explain_folding
+from tfteach.explain.runs.optimizer_stages import Staged, Stages, stages_of
+from tfteach.explain.runs.optimizing import OptimizerLog, explain_optimizing
 from tfteach.jupyter import display
 from tfteach.jupyter.graph_stream import packed
 from tfteach.jupyter.graph_svg import svg_of

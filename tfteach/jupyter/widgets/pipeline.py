@@ -8,11 +8,15 @@ from typing import Any
 
 import traitlets
 
-from tfteach.explain.pipeline_rates import PipelineRun
-from tfteach.explain.pipeline_stages import Stage
-from tfteach.explain.pipeline_state import pipelines_now
-from tfteach.explain.pipeline_verdict import Verdict, judge_river, text_of_rivers
-from tfteach.explain.rivers import River
+from tfteach.explain.pipelines.pipeline_rates import PipelineRun
+from tfteach.explain.pipelines.pipeline_stages import Stage
+from tfteach.explain.pipelines.pipeline_state import pipelines_now
+from tfteach.explain.pipelines.pipeline_verdict import (
+    Verdict,
+    judge_river,
+    text_of_rivers,
+)
+from tfteach.explain.pipelines.rivers import River
 from tfteach.framework.graph import Graph
 from tfteach.jupyter.display import place, where
 from tfteach.jupyter.mime_bundle import bundle_with

@@ -10,14 +10,8 @@ from typing import Any
 import traitlets
 
 from tfteach.engine.devices.memory_ledger import show_bytes
-from tfteach.explain.cluster_plan import (
-    PlannedCluster,
-    label_of,
-    names_tasks,
-    planner_of,
-)
-from tfteach.explain.partitions import Link, Partitions, partitions
-from tfteach.explain.placement import (
+from tfteach.explain.devices.partitions import Link, Partitions, partitions
+from tfteach.explain.devices.placement import (
     Copy,
     DeviceUse,
     Placements,
@@ -26,7 +20,13 @@ from tfteach.explain.placement import (
     placement,
     uses_of,
 )
-from tfteach.explain.scope_tree import Box
+from tfteach.explain.graphs.scope_tree import Box
+from tfteach.explain.runs.cluster_plan import (
+    PlannedCluster,
+    label_of,
+    names_tasks,
+    planner_of,
+)
 from tfteach.framework.errors import OpError
 from tfteach.framework.graph import Graph
 from tfteach.jupyter import display

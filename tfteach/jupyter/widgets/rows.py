@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import traitlets
 
-from tfteach.explain.row_updates import RowTrack, RowUpdates, chosen_rows
+from tfteach.explain.runs.row_updates import RowTrack, RowUpdates, chosen_rows
 from tfteach.jupyter import display
 from tfteach.jupyter.mime_bundle import bundle_with
 from tfteach.jupyter.picture_contents import plural

@@ -8,15 +8,15 @@ from typing import Any
 
 import traitlets
 
-from tfteach.explain.folding import (
+from tfteach.explain.graphs.scope_tree import Box
+from tfteach.explain.runs.folding import (
     NOTHING,
     Folded,
     explain_folding,
     session_of_graph,
 )
-from tfteach.explain.pruning import RunNeeds, Why, explain_run
-from tfteach.explain.runs import Run, Runs
-from tfteach.explain.scope_tree import Box
+from tfteach.explain.runs.pruning import RunNeeds, Why, explain_run
+from tfteach.explain.runs.runs import Run, Runs
 from tfteach.framework.graph import Graph, Operation
 from tfteach.jupyter import display
 from tfteach.jupyter.picture_contents import Still, op_name

@@ -9,8 +9,8 @@ from typing import Any
 import traitlets
 
 from tfteach.engine.session.base_session import BaseSession
-from tfteach.explain.folding import explain_folding, session_of_graph
-from tfteach.explain.schedule import Race, Schedule, explain_schedule
+from tfteach.explain.runs.folding import explain_folding, session_of_graph
+from tfteach.explain.runs.schedule import Race, Schedule, explain_schedule
 from tfteach.framework.defaults import get_default_graph
 from tfteach.jupyter.mime_bundle import bundle_with, static_html
 from tfteach.jupyter.saved_page import Answers

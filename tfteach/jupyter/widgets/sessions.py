@@ -13,8 +13,8 @@ import traitlets
 
 from tfteach.engine.session.base_session import BaseSession
 from tfteach.engine.session.session import open_sessions
-from tfteach.explain.cluster_plan import label_of
-from tfteach.explain.sessions import (
+from tfteach.explain.runs.cluster_plan import label_of
+from tfteach.explain.runs.sessions import (
     LoggedRun,
     SessionLog,
     State,

@@ -6,14 +6,14 @@ from typing import Any
 
 import traitlets
 
-from tfteach.explain.names import (
+from tfteach.explain.graphs.names import (
     NamePart,
     parts_of,
     parts_of_variable,
     variable_scopes_of,
 )
-from tfteach.explain.sharing import Sharing, explain_sharing
-from tfteach.explain.variable_calls import VariableCall, outer, scopes_of
+from tfteach.explain.graphs.sharing import Sharing, explain_sharing
+from tfteach.explain.graphs.variable_calls import VariableCall, outer, scopes_of
 from tfteach.framework.call_origin import SourceLine, line_of
 from tfteach.framework.opened_scopes import OpenedScope
 from tfteach.jupyter import display

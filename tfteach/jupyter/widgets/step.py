@@ -7,11 +7,11 @@ from typing import Any
 
 import traitlets
 
-from tfteach.explain.eager_recording import EagerRecording
-from tfteach.explain.recording import Recording
-from tfteach.explain.scope_tree import Box, is_variable, own_constants, visible
-from tfteach.explain.step_recorder import When
-from tfteach.explain.stepping import record
+from tfteach.explain.eager.eager_recording import EagerRecording
+from tfteach.explain.graphs.scope_tree import Box, is_variable, own_constants, visible
+from tfteach.explain.steps.recording import Recording
+from tfteach.explain.steps.step_recorder import When
+from tfteach.explain.steps.stepping import record
 from tfteach.framework.defaults import get_default_session
 from tfteach.jupyter.eager_rows import NO_ROWS, eager_rows
 from tfteach.jupyter.graph_svg import svg_of

@@ -7,8 +7,8 @@ from typing import Any
 
 import traitlets
 
-from tfteach.explain.critical_path import CriticalPath, critical_path_of
-from tfteach.explain.timing import StepTimes, Total, lane_of, timed, times_of
+from tfteach.explain.profiling.critical_path import CriticalPath, critical_path_of
+from tfteach.explain.profiling.timing import StepTimes, Total, lane_of, timed, times_of
 from tfteach.framework.graph import Graph
 from tfteach.jupyter.mime_bundle import bundle_with
 from tfteach.jupyter.picture_contents import plural

@@ -7,8 +7,12 @@ from typing import Any
 
 import traitlets
 
-from tfteach.explain.function_calls import FunctionLog, FunctionUse, explain_function
-from tfteach.explain.retracing_text import text_of
+from tfteach.explain.functions.function_calls import (
+    FunctionLog,
+    FunctionUse,
+    explain_function,
+)
+from tfteach.explain.functions.retracing_text import text_of
 from tfteach.jupyter import graph_svg
 from tfteach.jupyter.display import place
 from tfteach.jupyter.mime_bundle import bundle_with

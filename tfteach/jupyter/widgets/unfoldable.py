@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 
 import traitlets
 
-from tfteach.explain.folding import HOW, Folded
+from tfteach.explain.runs.folding import HOW, Folded
 
 Run = TypeVar("Run")
 

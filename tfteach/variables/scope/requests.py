@@ -1,4 +1,4 @@
-"""Records of `get_variable` calls, for tfteach.explain.sharing."""
+"""Records of `get_variable` calls, for tfteach.explain.graphs.sharing."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ class VariableStore:
 
     Attributes:
       requests: every completed `get_variable` call in order, for
-        tfteach.explain.sharing.
+        tfteach.explain.graphs.sharing.
     """
 
     def __init__(self, stores_eager_variables: bool = False) -> None:

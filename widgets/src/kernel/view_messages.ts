@@ -403,7 +403,7 @@ export const decodeTotal = ([name, calls, elapsed, size, share]: WireTotal): Tot
   share,
 });
 
-/** What bounds a run; see `tfteach.explain.critical_path`. */
+/** What bounds a run; see `tfteach.explain.profiling.critical_path`. */
 export interface TimelinePath {
   sentence: string;
   idle: string;

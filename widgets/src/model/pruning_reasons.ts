@@ -1,4 +1,4 @@
-// Why a run executes an op, or does not. explain/pruning.py says the same; a browser test holds the two together.
+// Why a run executes an op, or does not. explain/runs/pruning.py says the same; a browser test holds the two together.
 
 import type { GraphModel } from "./graph";
 import type { Highlight } from "./highlight";

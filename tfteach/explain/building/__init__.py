@@ -1,0 +1,1 @@
+"""How a program builds its graphs and sessions: growth, lazy loading, rebuilding."""

@@ -1,0 +1,1 @@
+"""The tasks of a cluster, what each of them does, and their messages."""

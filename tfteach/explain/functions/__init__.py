@@ -1,0 +1,1 @@
+"""Traced functions: their calls, and why they trace again."""

@@ -1,0 +1,1 @@
+"""A graph at rest: its ops, scopes, names, collections and constants."""

@@ -1,0 +1,1 @@
+"""Input pipelines: tf.data's datasets, and queues with their threads."""

@@ -1,0 +1,1 @@
+"""What a run executes, why, in which order, and what it leaves in the session."""

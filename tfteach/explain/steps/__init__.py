@@ -1,0 +1,1 @@
+"""A run op by op, with its values."""
