@@ -14,7 +14,7 @@ import pytest
 import tfteach as tf
 import tfteach.jupyter as tfj
 from tests.golden.model_files import FOLDER
-from tfteach.jupyter.picture_contents import text_of
+from tfteach.jupyter.pictures.picture_contents import text_of
 from tfteach.jupyter.show_file import show_from_command_line
 
 

@@ -5,7 +5,7 @@
 """
 
 # Read widgets/graph.py (the live view), graph_stream.py (how growth reaches the page),
-# picture_contents.py and graph_svg.py (static pictures), display.py (a cell's output),
+# pictures/ (picture_contents.py, then graph_svg.py), display.py (a cell's output),
 # magics/.
 
 from typing import TYPE_CHECKING, Any
@@ -80,8 +80,8 @@ def load_ipython_extension(shell: Any) -> None:
       %load_ext tfteach
     """
     from tfteach.framework import deprecation
-    from tfteach.jupyter import model_pictures
     from tfteach.jupyter.magics import register
+    from tfteach.jupyter.pictures import model_pictures
 
     deprecation._PRINT_DEPRECATION_WARNINGS = False
     register(shell)
@@ -98,8 +98,8 @@ def unload_ipython_extension(shell: Any) -> None:
       %unload_ext tfteach
     """
     from tfteach.framework import deprecation
-    from tfteach.jupyter import model_pictures
     from tfteach.jupyter.magics import unregister
+    from tfteach.jupyter.pictures import model_pictures
 
     deprecation._PRINT_DEPRECATION_WARNINGS = True
     unregister(shell)

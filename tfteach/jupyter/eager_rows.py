@@ -7,7 +7,7 @@ from typing import Any
 from tfteach.explain.eager.eager_recording import EagerRecording, LineUse
 from tfteach.jupyter import display
 from tfteach.jupyter.code_rows import Note, code_rows
-from tfteach.jupyter.picture_contents import plural
+from tfteach.jupyter.pictures.picture_contents import plural
 
 # The traits of a view that shows the lines: those that `eager_rows` returns.
 NO_ROWS: dict[str, Any] = {"_code": [], "_taped": {}, "_gradient_of": {}, "_inner": {}}

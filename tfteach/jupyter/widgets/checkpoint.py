@@ -14,8 +14,8 @@ from tfteach.explain.files.checkpoints import (
 )
 from tfteach.explain.graphs.output_types import shape_words
 from tfteach.explain.steps.value_summary import number_text
-from tfteach.jupyter.checkpoint_svg import checkpoint_svg
-from tfteach.jupyter.mime_bundle import bundle_with
+from tfteach.jupyter.pictures.checkpoint_svg import checkpoint_svg
+from tfteach.jupyter.pictures.mime_bundle import bundle_with
 from tfteach.jupyter.widgets.graph import STATIC
 from tfteach.jupyter.widgets.view_base import PlainView
 

@@ -18,8 +18,8 @@ from tfteach.explain.clusters.clusters import (
 )
 from tfteach.framework.graph import Graph
 from tfteach.jupyter.cell_events import at_cell_end
-from tfteach.jupyter.cluster_svg import cluster_svg
-from tfteach.jupyter.mime_bundle import bundle_with
+from tfteach.jupyter.pictures.cluster_svg import cluster_svg
+from tfteach.jupyter.pictures.mime_bundle import bundle_with
 from tfteach.jupyter.widgets.graph import STATIC
 from tfteach.jupyter.widgets.view_base import PlainView, session_for, token_of
 from tfteach.lib.distributed_runtime.local.local_cluster import (

@@ -7,9 +7,9 @@ from typing import Any
 import traitlets
 
 from tfteach.explain.graphs.collections import Collections, explain_collections
-from tfteach.jupyter.columns_svg import Column, columns_svg
-from tfteach.jupyter.mime_bundle import bundle_with
-from tfteach.jupyter.picture_contents import plural
+from tfteach.jupyter.pictures.columns_svg import Column, columns_svg
+from tfteach.jupyter.pictures.mime_bundle import bundle_with
+from tfteach.jupyter.pictures.picture_contents import plural
 from tfteach.jupyter.widgets.graph import STATIC
 from tfteach.jupyter.widgets.sharing import Lines
 from tfteach.jupyter.widgets.view_base import ContentsView

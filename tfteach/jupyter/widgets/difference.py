@@ -12,9 +12,9 @@ from tfteach.explain.graphs.scope_tree import Box
 from tfteach.framework.graph import Graph
 from tfteach.jupyter import display
 from tfteach.jupyter.graph_stream import packed
-from tfteach.jupyter.graph_svg import svg_of
-from tfteach.jupyter.mime_bundle import bundle_with
-from tfteach.jupyter.picture_contents import Still
+from tfteach.jupyter.pictures.graph_svg import svg_of
+from tfteach.jupyter.pictures.mime_bundle import bundle_with
+from tfteach.jupyter.pictures.picture_contents import Still
 from tfteach.jupyter.widgets.graph import STATIC, GraphView, rows_with_shapes
 
 # (fill, line) in static pictures, as in difference.css for the light theme.

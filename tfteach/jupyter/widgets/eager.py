@@ -11,9 +11,9 @@ from tfteach.explain.eager.eager_recording import EagerRecording
 from tfteach.explain.eager.eager_text import headline, text_of
 from tfteach.jupyter.display import place
 from tfteach.jupyter.eager_rows import eager_rows
-from tfteach.jupyter.graph_svg import svg_of
-from tfteach.jupyter.mime_bundle import bundle_with
-from tfteach.jupyter.picture_contents import plural
+from tfteach.jupyter.pictures.graph_svg import svg_of
+from tfteach.jupyter.pictures.mime_bundle import bundle_with
+from tfteach.jupyter.pictures.picture_contents import plural
 from tfteach.jupyter.step_wire import StepWire, as_text
 from tfteach.jupyter.widgets.graph import STATIC, GraphView
 

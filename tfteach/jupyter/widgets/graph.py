@@ -16,9 +16,9 @@ from tfteach.framework.graph import Graph, Operation, Tensor
 from tfteach.jupyter import display
 from tfteach.jupyter.function_rows import GrowingRowsWithFunctions
 from tfteach.jupyter.graph_stream import GrowingRows, packed, packed_batch
-from tfteach.jupyter.graph_svg import svg_of
-from tfteach.jupyter.mime_bundle import bundle_of
-from tfteach.jupyter.picture_contents import Still, plural, text_of
+from tfteach.jupyter.pictures.graph_svg import svg_of
+from tfteach.jupyter.pictures.mime_bundle import bundle_of
+from tfteach.jupyter.pictures.picture_contents import Still, plural, text_of
 from tfteach.jupyter.widgets.view_base import Shown, token_of
 
 STATIC = pathlib.Path(__file__).parent.parent / "static"

@@ -15,7 +15,7 @@ from tfteach.explain.building.rebuilding import Rebuilding, findings_of
 from tfteach.explain.building.rebuilding_text import text_of_lives
 from tfteach.explain.eager.eager_growth import MOST_LINES, EagerGrowth
 from tfteach.explain.graphs.graph_rows import row_of
-from tfteach.jupyter import display, growth_svg
+from tfteach.jupyter import display
 from tfteach.jupyter.display import place
 from tfteach.jupyter.graph_stream import (
     INTERVAL_S,
@@ -24,7 +24,8 @@ from tfteach.jupyter.graph_stream import (
     packed,
     packed_batch,
 )
-from tfteach.jupyter.mime_bundle import bundle_with
+from tfteach.jupyter.pictures import growth_svg
+from tfteach.jupyter.pictures.mime_bundle import bundle_with
 from tfteach.jupyter.shown_growth import ShownGrowth, shown_growth_of
 from tfteach.jupyter.widgets.graph import STATIC
 from tfteach.jupyter.widgets.view_base import PlainView

@@ -13,9 +13,9 @@ import traitlets
 from tfteach.explain.profiling.memory import MemoryCurve, MemoryWatch, memory_of
 from tfteach.framework.graph import Graph
 from tfteach.jupyter.cell_events import at_cell_end, weakly
-from tfteach.jupyter.mime_bundle import bundle_with
-from tfteach.jupyter.picture_contents import plural
-from tfteach.jupyter.timeline_svg import memory_svg
+from tfteach.jupyter.pictures.mime_bundle import bundle_with
+from tfteach.jupyter.pictures.picture_contents import plural
+from tfteach.jupyter.pictures.timeline_svg import memory_svg
 from tfteach.jupyter.widgets.graph import STATIC
 from tfteach.jupyter.widgets.view_base import PlainView, session_for, token_of_run
 

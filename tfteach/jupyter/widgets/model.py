@@ -22,8 +22,8 @@ from tfteach.explain.files.serving_ops import (
 )
 from tfteach.explain.graphs.function_bodies import functions_scope, with_function_bodies
 from tfteach.explain.graphs.output_types import shape_words
-from tfteach.jupyter.graph_svg import svg_of
-from tfteach.jupyter.mime_bundle import bundle_with
+from tfteach.jupyter.pictures.graph_svg import svg_of
+from tfteach.jupyter.pictures.mime_bundle import bundle_with
 from tfteach.jupyter.widgets.graph import STATIC, GraphView
 
 MOST_BOXES = 600  # Inception has 313 layers, as series they have no order

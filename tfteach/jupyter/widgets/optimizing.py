@@ -13,9 +13,9 @@ from tfteach.explain.runs.optimizer_stages import Staged, Stages, stages_of
 from tfteach.explain.runs.optimizing import OptimizerLog, explain_optimizing
 from tfteach.jupyter import display
 from tfteach.jupyter.graph_stream import packed
-from tfteach.jupyter.graph_svg import svg_of
-from tfteach.jupyter.mime_bundle import bundle_with
-from tfteach.jupyter.picture_contents import Still
+from tfteach.jupyter.pictures.graph_svg import svg_of
+from tfteach.jupyter.pictures.mime_bundle import bundle_with
+from tfteach.jupyter.pictures.picture_contents import Still
 from tfteach.jupyter.widgets.difference import ADDED, CHANGED, REMOVED
 from tfteach.jupyter.widgets.graph import STATIC, Names, names_of
 from tfteach.jupyter.widgets.planned_run_view import NOTHING, PlannedView

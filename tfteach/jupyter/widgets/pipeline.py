@@ -19,10 +19,10 @@ from tfteach.explain.pipelines.pipeline_verdict import (
 from tfteach.explain.pipelines.rivers import River
 from tfteach.framework.graph import Graph
 from tfteach.jupyter.display import place, where
-from tfteach.jupyter.mime_bundle import bundle_with
-from tfteach.jupyter.picture_contents import plural
+from tfteach.jupyter.pictures.mime_bundle import bundle_with
+from tfteach.jupyter.pictures.picture_contents import plural
+from tfteach.jupyter.pictures.pipeline_svg import pipeline_svg
 from tfteach.jupyter.pipeline_rows import RiverFigures, figures_of
-from tfteach.jupyter.pipeline_svg import pipeline_svg
 from tfteach.jupyter.widgets.graph import STATIC
 from tfteach.jupyter.widgets.view_base import PlainView, token_of
 

@@ -32,9 +32,9 @@ from tfteach.framework.graph import Graph
 from tfteach.jupyter import display
 from tfteach.jupyter.cell_events import at_cell_end
 from tfteach.jupyter.graph_stream import packed
-from tfteach.jupyter.graph_svg import svg_of
-from tfteach.jupyter.mime_bundle import bundle_with
-from tfteach.jupyter.picture_contents import (
+from tfteach.jupyter.pictures.graph_svg import svg_of
+from tfteach.jupyter.pictures.mime_bundle import bundle_with
+from tfteach.jupyter.pictures.picture_contents import (
     Still,
     op_name,
     plural,

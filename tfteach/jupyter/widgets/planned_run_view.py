@@ -8,7 +8,7 @@ from typing import Any
 import traitlets
 
 from tfteach.framework.graph import Graph
-from tfteach.jupyter.picture_contents import op_name
+from tfteach.jupyter.pictures.picture_contents import op_name
 from tfteach.jupyter.saved_page import Answers, only_saved
 from tfteach.jupyter.widgets.graph import NameList, Names, names_of
 from tfteach.jupyter.widgets.view_base import PlainView, token_of

@@ -11,9 +11,9 @@ import traitlets
 
 from tfteach.explain.runs.row_updates import RowTrack, RowUpdates, chosen_rows
 from tfteach.jupyter import display
-from tfteach.jupyter.mime_bundle import bundle_with
-from tfteach.jupyter.picture_contents import plural
-from tfteach.jupyter.rows_svg import rows_svg
+from tfteach.jupyter.pictures.mime_bundle import bundle_with
+from tfteach.jupyter.pictures.picture_contents import plural
+from tfteach.jupyter.pictures.rows_svg import rows_svg
 from tfteach.jupyter.widgets.graph import STATIC
 from tfteach.jupyter.widgets.view_base import PlainView
 

@@ -19,7 +19,7 @@ from tfteach.explain.runs.pruning import RunNeeds, Why, explain_run
 from tfteach.explain.runs.runs import Run, Runs
 from tfteach.framework.graph import Graph, Operation
 from tfteach.jupyter import display
-from tfteach.jupyter.picture_contents import Still, op_name
+from tfteach.jupyter.pictures.picture_contents import Still, op_name
 from tfteach.jupyter.saved_page import Answers
 from tfteach.jupyter.widgets.graph import STATIC, GraphView, Names
 from tfteach.jupyter.widgets.unfoldable import Unfoldable, fates_of, notice_of

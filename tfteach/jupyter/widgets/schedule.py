@@ -12,7 +12,7 @@ from tfteach.engine.session.base_session import BaseSession
 from tfteach.explain.runs.folding import explain_folding, session_of_graph
 from tfteach.explain.runs.schedule import Race, Schedule, explain_schedule
 from tfteach.framework.defaults import get_default_graph
-from tfteach.jupyter.mime_bundle import bundle_with, static_html
+from tfteach.jupyter.pictures.mime_bundle import bundle_with, static_html
 from tfteach.jupyter.saved_page import Answers
 from tfteach.jupyter.widgets.graph import STATIC, Names
 from tfteach.jupyter.widgets.planned_run_view import NOTHING, PlannedView

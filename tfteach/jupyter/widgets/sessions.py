@@ -28,8 +28,8 @@ from tfteach.framework.graph import Graph
 from tfteach.framework.shape import text as shape_text
 from tfteach.jupyter import display
 from tfteach.jupyter.cell_events import at_cell_end, weakly
-from tfteach.jupyter.mime_bundle import static_html
-from tfteach.jupyter.picture_contents import plural
+from tfteach.jupyter.pictures.mime_bundle import static_html
+from tfteach.jupyter.pictures.picture_contents import plural
 from tfteach.jupyter.widgets.graph import STATIC
 from tfteach.jupyter.widgets.view_base import PlainView
 

@@ -17,9 +17,9 @@ from tfteach.explain.graphs.variable_calls import VariableCall, outer, scopes_of
 from tfteach.framework.call_origin import SourceLine, line_of
 from tfteach.framework.opened_scopes import OpenedScope
 from tfteach.jupyter import display
-from tfteach.jupyter.columns_svg import Column, columns_svg
-from tfteach.jupyter.mime_bundle import bundle_with
-from tfteach.jupyter.picture_contents import plural
+from tfteach.jupyter.pictures.columns_svg import Column, columns_svg
+from tfteach.jupyter.pictures.mime_bundle import bundle_with
+from tfteach.jupyter.pictures.picture_contents import plural
 from tfteach.jupyter.widgets.graph import STATIC
 from tfteach.jupyter.widgets.view_base import ContentsView
 

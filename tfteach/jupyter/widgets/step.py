@@ -14,9 +14,9 @@ from tfteach.explain.steps.step_recorder import When
 from tfteach.explain.steps.stepping import record
 from tfteach.framework.defaults import get_default_session
 from tfteach.jupyter.eager_rows import NO_ROWS, eager_rows
-from tfteach.jupyter.graph_svg import svg_of
-from tfteach.jupyter.mime_bundle import bundle_with
-from tfteach.jupyter.picture_contents import Still, plural
+from tfteach.jupyter.pictures.graph_svg import svg_of
+from tfteach.jupyter.pictures.mime_bundle import bundle_with
+from tfteach.jupyter.pictures.picture_contents import Still, plural
 from tfteach.jupyter.saved_page import Answers
 from tfteach.jupyter.step_wire import StepWire, as_text, clipped
 from tfteach.jupyter.widgets.graph import STATIC, GraphView, Names, names_of

@@ -10,10 +10,10 @@ import traitlets
 from tfteach.explain.profiling.critical_path import CriticalPath, critical_path_of
 from tfteach.explain.profiling.timing import StepTimes, Total, lane_of, timed, times_of
 from tfteach.framework.graph import Graph
-from tfteach.jupyter.mime_bundle import bundle_with
-from tfteach.jupyter.picture_contents import plural
+from tfteach.jupyter.pictures.mime_bundle import bundle_with
+from tfteach.jupyter.pictures.picture_contents import plural
+from tfteach.jupyter.pictures.timeline_svg import timeline_svg
 from tfteach.jupyter.saved_page import Answers
-from tfteach.jupyter.timeline_svg import timeline_svg
 from tfteach.jupyter.widgets.graph import STATIC
 from tfteach.jupyter.widgets.unfoldable import BothWays, Unfoldable, unknown_folding
 from tfteach.jupyter.widgets.view_base import PlainView, session_for, token_of_run

@@ -13,10 +13,11 @@ from tfteach.explain.functions.function_calls import (
     explain_function,
 )
 from tfteach.explain.functions.retracing_text import text_of
-from tfteach.jupyter import graph_svg
 from tfteach.jupyter.display import place
-from tfteach.jupyter.mime_bundle import bundle_with
-from tfteach.jupyter.picture_contents import Still
+from tfteach.jupyter.pictures import graph_svg
+from tfteach.jupyter.pictures.mime_bundle import bundle_with
+from tfteach.jupyter.pictures.picture_contents import Still
+from tfteach.jupyter.pictures.trace_svg import svg_of
 from tfteach.jupyter.step_wire import as_text
 from tfteach.jupyter.trace_rows import (
     MOST_ROWS,
@@ -25,7 +26,6 @@ from tfteach.jupyter.trace_rows import (
     graph_row,
     operations_of,
 )
-from tfteach.jupyter.trace_svg import svg_of
 from tfteach.jupyter.widgets.graph import STATIC
 from tfteach.jupyter.widgets.view_base import PlainView
 

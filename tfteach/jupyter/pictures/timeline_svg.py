@@ -10,7 +10,7 @@ from tfteach.engine.devices.memory_ledger import show_bytes
 from tfteach.explain.profiling.critical_path import CriticalPath
 from tfteach.explain.profiling.memory import MemoryCurve
 from tfteach.explain.profiling.timing import OpTime, StepTimes, lane_of
-from tfteach.jupyter.graph_svg import EDGE, FETCH, FONT, INK, MUTED, RULE
+from tfteach.jupyter.pictures.graph_svg import EDGE, FETCH, FONT, INK, MUTED, RULE
 
 WIDTH = 760
 LEFT, RIGHT = 84, 20

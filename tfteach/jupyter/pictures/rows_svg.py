@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
-from tfteach.jupyter.graph_svg import FETCH, FONT, INK, MUTED, RULE
+from tfteach.jupyter.pictures.graph_svg import FETCH, FONT, INK, MUTED, RULE
 
 WIDTH, LEFT, TOP = 380, 64, 46
 # From a short distance to a long one.

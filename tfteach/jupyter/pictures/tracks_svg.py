@@ -6,7 +6,7 @@ import html
 from collections.abc import Sequence
 
 from tfteach.explain.building.graph_tracks import Track, Tracks, tracks_of
-from tfteach.jupyter.graph_svg import EDGE, FETCH, INK, MUTED, RULE
+from tfteach.jupyter.pictures.graph_svg import EDGE, FETCH, INK, MUTED, RULE
 from tfteach.jupyter.shown_growth import ShownGrowth
 
 TRACKS_WIDTH = 760

@@ -11,10 +11,10 @@ from tensorboard.compat.proto.graph_pb2 import GraphDef
 import tfteach as tf
 from tests.jupyter.fixtures import golden
 from tfteach.explain.graphs.graph_rows import rows_of_graph, rows_of_graph_def
-from tfteach.jupyter import graph_svg
-from tfteach.jupyter.graph_svg import dot_source, svg_of
-from tfteach.jupyter.mime_bundle import bundle_of
-from tfteach.jupyter.picture_contents import Still, text_of
+from tfteach.jupyter.pictures import graph_svg
+from tfteach.jupyter.pictures.graph_svg import dot_source, svg_of
+from tfteach.jupyter.pictures.mime_bundle import bundle_of
+from tfteach.jupyter.pictures.picture_contents import Still, text_of
 
 HOSTILE = "<img src=x onerror=alert(1)>\"'&\\n|{}"
 

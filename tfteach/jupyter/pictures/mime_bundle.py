@@ -5,8 +5,8 @@ from __future__ import annotations
 import base64
 import html
 
-from tfteach.jupyter.graph_svg import svg_of
-from tfteach.jupyter.picture_contents import Still, text_of
+from tfteach.jupyter.pictures.graph_svg import svg_of
+from tfteach.jupyter.pictures.picture_contents import Still, text_of
 
 # Applied in trusted notebooks only. The picture is hidden while a live view is mounted
 # in the same cell. Once no kernel knows the widget, the picture remains, and the error

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tfteach.explain.eager.eager_growth import EagerGrowth
-from tfteach.jupyter.graph_svg import EDGE, FETCH, FONT, INK, MUTED, RULE
+from tfteach.jupyter.pictures.graph_svg import EDGE, FETCH, FONT, INK, MUTED, RULE
+from tfteach.jupyter.pictures.tracks_svg import TRACKS_WIDTH, text_at, tracks_of_parts
 from tfteach.jupyter.shown_growth import ShownGrowth, corners
-from tfteach.jupyter.tracks_svg import TRACKS_WIDTH, text_at, tracks_of_parts
 
 WIDTH, HEIGHT = 420, 232
 LEFT, RIGHT, TOP, BOTTOM = 56, 80, 40, 40

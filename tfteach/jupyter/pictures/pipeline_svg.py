@@ -10,7 +10,7 @@ from tfteach.explain.pipelines.pipeline_stages import Stage
 from tfteach.explain.pipelines.pipeline_verdict import Verdict
 from tfteach.explain.pipelines.rivers import River
 from tfteach.jupyter.display import place
-from tfteach.jupyter.graph_svg import EDGE, FETCH, FONT, INK, MUTED, RULE
+from tfteach.jupyter.pictures.graph_svg import EDGE, FETCH, FONT, INK, MUTED, RULE
 from tfteach.jupyter.pipeline_rows import RiverFigures, RowFigures, sign_of
 
 WIDTH = 940

@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from tfteach.jupyter.graph_svg import EDGE, FETCH, FONT, INK, MUTED
-from tfteach.jupyter.tracks_svg import text_at
+from tfteach.jupyter.pictures.graph_svg import EDGE, FETCH, FONT, INK, MUTED
+from tfteach.jupyter.pictures.tracks_svg import text_at
 
 WIDTH, HEIGHT = 420, 200
 LEFT, RIGHT, TOP, BOTTOM = 56, 100, 40, 40

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from tfteach.explain.clusters.cluster_step import CLIENT, Message
 from tfteach.explain.clusters.clusters import ClusterFacts, TaskFacts
-from tfteach.jupyter.graph_svg import EDGE, FETCH, FONT, INK, MUTED, REFERENCE
+from tfteach.jupyter.pictures.graph_svg import EDGE, FETCH, FONT, INK, MUTED, REFERENCE
 
 WIDTH = 760
 LEFT = 150  # of the machines, beside the client

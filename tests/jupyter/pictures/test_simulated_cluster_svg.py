@@ -4,8 +4,12 @@ from typing import Any
 
 import tfteach as tf
 from tests.jupyter.test_magics import run, shell  # noqa: F401
-from tfteach.jupyter import model_pictures
-from tfteach.jupyter.simulated_cluster_svg import curves_svg, model_bundle, scaling_svg
+from tfteach.jupyter.pictures import model_pictures
+from tfteach.jupyter.pictures.simulated_cluster_svg import (
+    curves_svg,
+    model_bundle,
+    scaling_svg,
+)
 
 
 def test_pictures_of_a_modelled_cluster() -> None:

@@ -6,8 +6,8 @@ import html
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tfteach.jupyter.graph_svg import EDGE, FETCH, FONT, INK, MUTED
-from tfteach.jupyter.picture_contents import clip
+from tfteach.jupyter.pictures.graph_svg import EDGE, FETCH, FONT, INK, MUTED
+from tfteach.jupyter.pictures.picture_contents import clip
 
 ROW, HEAD, GAP, PAD, INDENT = 26, 30, 70, 10, 14
 MOST_ROWS = 40

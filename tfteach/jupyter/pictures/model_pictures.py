@@ -25,6 +25,6 @@ def unregister(shell: Any) -> None:
 
 
 def _bundle(shown: Any, **_: Any) -> dict[str, str]:
-    from tfteach.jupyter.simulated_cluster_svg import model_bundle
+    from tfteach.jupyter.pictures.simulated_cluster_svg import model_bundle
 
     return model_bundle(shown)

@@ -18,7 +18,7 @@ from functools import lru_cache
 from typing import Any
 
 from tfteach.explain.graphs.scope_tree import Box, Lane
-from tfteach.jupyter.picture_contents import (
+from tfteach.jupyter.pictures.picture_contents import (
     Still,
     clip,
     kind_of,

@@ -8,9 +8,9 @@ import textwrap
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from tfteach.jupyter.graph_svg import INK, MUTED, RULE
-from tfteach.jupyter.mime_bundle import bundle_with
-from tfteach.jupyter.timeline_svg import WIDTH, document, text_at
+from tfteach.jupyter.pictures.graph_svg import INK, MUTED, RULE
+from tfteach.jupyter.pictures.mime_bundle import bundle_with
+from tfteach.jupyter.pictures.timeline_svg import WIDTH, document, text_at
 from tfteach.lib.distributed_runtime.simulated.simulated_cluster import SimulatedCluster
 from tfteach.lib.distributed_runtime.simulated.stale_gradients import LossCurves
 

@@ -1,0 +1,1 @@
+"""Static pictures, as SVG: what a view leaves in a saved notebook."""
