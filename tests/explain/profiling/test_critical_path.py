@@ -70,7 +70,18 @@ def test_through_ops_copies_and_waits() -> None:
         "GPU:1 44% (mostly waiting for GPU:0)."
     )
     assert (path.beside_us, path.chain_us) == (75, 75)
-    assert "30.0 us  the compute of GPU:1  c  (needs a/_1)" in str(path)
+    assert str(path).splitlines()[-4:] == [
+        "    0.0 us     40.0 us  the compute of GPU:0  a",
+        "   40.0 us      5.0 us  waiting for the host  before a/_1",
+        "   45.0 us      5.0 us  copies                a/_1",
+        "   50.0 us     30.0 us  the compute of GPU:1  c",
+    ]
+    assert [bound.label for bound in path.bounds] == [
+        "GPU:0",
+        "GPU:1",
+        "copies",
+        "host",
+    ]
 
 
 def test_a_busy_device_is_waited_for() -> None:
@@ -88,6 +99,7 @@ def test_a_busy_device_is_waited_for() -> None:
         "CPU:0 was busy with a",
         "needs b",
     ]
+    assert "b  (CPU:0 was busy with a)\n" in str(path)
     assert (path.beside_us, path.chain_us) == (35, 25)
     assert path.sentence == (
         "The compute of CPU:0 bounds the step: 100% of its critical path. The longest "

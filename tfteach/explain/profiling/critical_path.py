@@ -39,6 +39,7 @@ __all__ = [
 ]
 
 THREAD, HOST, GAPS = "one thread", "waiting for the host", "the time between ops"
+SHORT = {"launch": "launches", "host": "host", "gap": "gaps"}  # by their kind
 MOST_PARTS = 20
 LEAST_SHARE = 0.02  # smaller ones are not worth a word
 
@@ -81,6 +82,11 @@ class Bound(NamedTuple):
     kind: str
     of: str
 
+    @property
+    def label(self) -> str:
+        """A short name, for where there is little room: "GPU:0" or "the link"."""
+        return SHORT.get(self.kind, self.name).removeprefix("the compute of ")
+
 
 class Idle(NamedTuple):
     """When a device neither computes nor copies.
@@ -102,7 +108,10 @@ class Idle(NamedTuple):
             return said
         (first, share), *_ = self.waits
         mostly = "" if share > 0.95 * self.share else "mostly "
-        return f"{said} ({mostly}waiting for {first})"
+        if first == GAPS:
+            return f"{said} ({mostly}between ops)"
+        thing = "a free thread" if "thread" in first else first
+        return f"{said} ({mostly}waiting for {thing})"
 
 
 class CriticalPath(NamedTuple):
@@ -177,10 +186,19 @@ class CriticalPath(NamedTuple):
         longest = sorted(shown, key=lambda part: -part.elapsed_us)[:MOST_PARTS]
         kept = [part for part in shown if part in longest]
         width = max((len(part.bound) for part in kept), default=0)
-        lines.append(f"{'from':>10}  {'time':>10}  {'due to':<{width}}  op")
-        for part in kept:
+        lines.append(
+            f"{'from':>10}  {'time':>10}  {'due to':<{width}}  "
+            "op, which needs the one above unless a reason follows"
+        )
+        above, needs_above = "", True
+        for part in self.parts:
+            needs_above &= part.because in ("", f"needs {above}")
+            above = above if part.is_wait else part.op.name
+            if part not in kept:
+                continue
             what = f"before {part.op.name}" if part.is_wait else part.op.name
-            why = f"  ({part.because})" if part.because else ""
+            why = "" if needs_above else f"  ({part.because})"
+            needs_above = True
             lines.append(
                 f"{time_text(part.start_us):>10}  {time_text(part.elapsed_us):>10}  "
                 f"{part.bound:<{width}}  {what}{why}"
@@ -189,7 +207,8 @@ class CriticalPath(NamedTuple):
             short_us = sum(p.elapsed_us for p in shown) - sum(
                 p.elapsed_us for p in kept
             )
-            lines.append(f"and {rest} shorter parts, {time_text(short_us)} together")
+            parts = "1 shorter part" if rest == 1 else f"{rest} shorter parts"
+            lines.append(f"and {parts}, {time_text(short_us)} in total")
         return "\n".join(lines)
 
 

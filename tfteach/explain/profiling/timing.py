@@ -180,7 +180,7 @@ class StepTimes(NamedTuple):
             why = "" if known else " Constants are computed once, before the run."
             return f"Nothing was timed: no op ran.{why}"
         count = len(self.wall_us)
-        runs = f"{count} runs, the fastest" if count > 1 else "one run"
+        runs = f"{count} runs, the fastest" if count > 1 else "One run"
         first = self.by_type()[0]
         like = "; ".join(sorted(set(self.cards.values())))
         model = f" (a model of {like} at peak rates, not measured)" if like else ""

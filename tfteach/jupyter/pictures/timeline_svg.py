@@ -72,9 +72,8 @@ def timeline_svg(times: StepTimes, path: CriticalPath) -> str:
         parts.append(text_at(12, y + 21, lane, INK, weight="bold"))
         end = WIDTH - RIGHT
         parts.append(f'<path d="M{LEFT},{y + LANE - 4}H{end}" stroke="{RULE}"/>')
-        for op in times.ops:
-            if lane_of(op) != lane:
-                continue
+        mine = [op for op in times.ops if lane_of(op) == lane]
+        for op, after in zip(mine, [*mine[1:], None], strict=True):
             fill, line = COLOURS[min(rank[op.op_type], 6)]
             x = at(op.start_us)
             width = max(0.8, at(op.elapsed_us) - LEFT)
@@ -83,7 +82,8 @@ def timeline_svg(times: StepTimes, path: CriticalPath) -> str:
                 f'fill="{fill}" stroke="{line}" stroke-width="0.7">'
                 f"<title>{html.escape(_title(op))}</title></rect>"
             )
-            if width > 7 * len(op.op_type):
+            room = width if after is None else min(width, at(after.start_us) - x)
+            if room > 7 * len(op.op_type):
                 parts.append(text_at(x + 5, y + 20, op.op_type, INK))
     parts += _path_line(path, lanes, top, at)
     y = top + LANE * len(lanes)
@@ -116,8 +116,10 @@ def _bounds(path: CriticalPath, y: float) -> list[str]:
             f'rx="3" fill="{colour}" fill-opacity="0.16" stroke="{colour}">'
             f"<title>{html.escape(words)}</title></rect>"
         )
-        if width > 6.4 * len(words):
-            parts.append(text_at(x + 6, y + 13, words, INK))
+        for said in (words, f"{bound.label} {bound.share:.0%}"):
+            if width > 6.4 * len(said):
+                parts.append(text_at(x + 6, y + 13, said, INK))
+                break
         x += width
     return parts
 

@@ -238,9 +238,10 @@ def _wire_path(path: CriticalPath, place: dict[str, int]) -> dict[str, Any]:
         "bounds": [
             {
                 "name": bound.name,
+                "label": bound.label,
                 "kind": bound.kind,
                 "elapsed": round(bound.elapsed_us, 2),
-                "share": round(bound.share, 4),
+                "share": round(bound.share, 7),
                 "of": number.get(bound.of, i),
             }
             for i, bound in enumerate(path.bounds)

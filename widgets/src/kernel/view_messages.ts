@@ -411,6 +411,8 @@ export interface TimelinePath {
   shared: boolean;
   bounds: {
     name: string;
+    /** Short, for where there is little room. */
+    label: string;
     kind: "compute" | "launch" | "copy" | "host" | "thread" | "gap";
     elapsed: number;
     share: number;

@@ -6,6 +6,7 @@ import type { TimelinePath } from "../kernel/view_messages";
 
 const LEAST_SHARE = 0.004;
 const LABELLED = 0.06;
+const NAMED = 0.26; // a smaller share has only room for a short name
 
 /** @param mark shows only the part of the path that is due to a bound, by its index; null for all */
 export function pathStrip(path: TimelinePath, mark: (bound: number | null) => void): HTMLElement {
@@ -15,7 +16,7 @@ export function pathStrip(path: TimelinePath, mark: (bound: number | null) => vo
     for (const other of pressed) other.setAttribute("aria-pressed", `${marks && other === one}`);
     mark(marks ? of : null);
   };
-  for (const { name, kind, elapsed, share, of } of path.bounds) {
+  for (const { name, label, kind, elapsed, share, of } of path.bounds) {
     if (share < LEAST_SHARE) continue;
     const percent = `${Math.round(100 * share)}%`;
     const one = h(
@@ -29,7 +30,7 @@ export function pathStrip(path: TimelinePath, mark: (bound: number | null) => vo
         "aria-pressed": "false",
         onclick: () => press(one, of),
       },
-      ...(share < LABELLED ? [] : [h("span", {}, name), " ", h("b", {}, percent)]),
+      ...(share < LABELLED ? [] : [h("span", {}, share < NAMED ? label : name), " ", h("b", {}, percent)]),
     );
     pressed.push(one);
   }

@@ -126,6 +126,7 @@ class ClusterView {
     this.#problem.textContent = traits.get("problem");
     this.#problem.hidden = traits.get("problem") === "";
     this.#transport.hidden = this.#log.hidden = step === "";
+    this.#root.classList.toggle("tft-stepless", step === "");
     const height = traits.get("height");
     this.#log.style.maxHeight = height > 0 ? `${height}px` : "";
     this.#showMachines();

@@ -28,6 +28,7 @@ const PATH = SCOPE + BAR + 8; // of the lane's height
 const LEFT = 92;
 const RIGHT = 14;
 const MOST_COPIES = 400; // in the window
+const [ROW, MOST_ROWS] = [24, 9]; // of the totals; more scroll
 
 class TimelineView {
   readonly #traits: Traits<TimelineTraits>;
@@ -117,6 +118,8 @@ class TimelineView {
     );
     parent.append(this.#root);
     const height = traits.get("height");
+    const rows = Math.max(traits.get("_types").length, traits.get("_scopes").length);
+    side.style.minHeight = `${Math.min(MOST_ROWS, rows) * ROW + 66}px`;
     if (height > 0) side.style.height = `${height}px`;
     this.#stage.addEventListener("wheel", (event) => this.#onWheel(event), { passive: false });
     this.#stage.addEventListener("pointerdown", (event) => this.#onDrag(event));
@@ -398,12 +401,14 @@ class TimelineView {
       );
       const mine = this.#ops.filter((op) => op.lane === lane);
       bars.append(...scopeSpans(mine, y, x, { from: LEFT, to: LEFT + this.#width }));
-      let end = -1; // bars that would lie under one pixel shareSelection are one
-      for (const op of mine) {
+      let end = -1; // bars that would lie under one pixel are one
+      for (const [i, op] of mine.entries()) {
         const [left, right] = [x(op.start), x(op.start + op.elapsed)];
         if (right < LEFT || left > width || (right < end + 0.5 && op.name !== chosen)) continue;
         end = Math.max(end, right);
-        this.#drawBar(bars, op, left, right, y + SCOPE, chosen);
+        const after = mine[i + 1]; // it may begin before this one ends, and hide its words
+        const free = after === undefined ? right : Math.min(right, x(after.start));
+        this.#drawBar(bars, op, { left, right, free }, y + SCOPE, chosen);
       }
     }
     this.#drawCopies(copies, bars, x, chosen);
@@ -439,8 +444,16 @@ class TimelineView {
     }
   }
 
-  #drawBar(bars: SVGElement, op: OpBar, left: number, right: number, y: number, chosen: string): void {
+  /** @param at where the bar begins and ends, and where its words must end. */
+  #drawBar(
+    bars: SVGElement,
+    op: OpBar,
+    at: { left: number; right: number; free: number },
+    y: number,
+    chosen: string,
+  ): void {
     const { name, type } = op;
+    const { left, right, free } = at;
     const wide = Math.max(1, right - left - 0.6);
     const state = `${this.#isMarked(op) ? "" : " tft-dim"}${name === chosen ? " tft-chosen" : ""}`;
     const classes = `tft-bar-op ${this.#colour(type)}${state}`;
@@ -449,13 +462,13 @@ class TimelineView {
       { class: classes, "data-op": name },
       s("rect", { x: left.toFixed(2), y, width: wide.toFixed(2), height: BAR, rx: Math.min(3, wide / 3) }),
     );
-    const seen = Math.min(right, LEFT + this.#width) - Math.max(left, LEFT);
+    const seen = Math.min(free, LEFT + this.#width) - Math.max(left, LEFT);
     const [room, boldRoom] = [Math.floor((seen - 10) / 6.4), Math.floor((seen - 10) / 7.4)];
     if (room >= 3) {
-      const at = Math.max(left, LEFT) + 5;
+      const from = Math.max(left, LEFT) + 5;
       if (boldRoom >= Math.min(7, type.length))
-        bar.append(s("text", { x: at.toFixed(1), y: y + 14, class: "tft-bar-type" }, shorten(type, boldRoom)));
-      if (room >= 9) bar.append(s("text", { x: at.toFixed(1), y: y + 28 }, shorten(name, room)));
+        bar.append(s("text", { x: from.toFixed(1), y: y + 14, class: "tft-bar-type" }, shorten(type, boldRoom)));
+      if (room >= 9) bar.append(s("text", { x: from.toFixed(1), y: y + 28 }, shorten(name, room)));
     }
     bars.append(bar);
   }
