@@ -291,3 +291,26 @@ def test_a_run_says_why_it_is_on_one_thread() -> None:
             assert plain.one_thread == ""
     finally:
         tf.simulate_gpus(0)
+
+
+def test_tasks_have_threads_of_their_own() -> None:
+    """No thread of a cluster is waited for; the end of an op is sent as a constant."""
+    ps, worker = (
+        f"/job:{job}/replica:0/task:0/device:CPU:0" for job in ("ps", "worker")
+    )
+    run = times(
+        op("a", ps, 0, 10, thread=1),
+        op("b", worker, 12, 20, thread=2),
+        op("b/_3", worker, 34, 1, "^b", kind="Const", thread=2),
+        op("b/_4", worker, 36, 1, "b/_3", kind="_Send", thread=2),
+        op("b/_5", ps, 37, 8, "b/_4", kind="_Recv", thread=1),
+    )
+    path = critical_path_of(run)
+    assert {part.bound for part in path.parts if part.is_wait} == {
+        "the time between ops"
+    }
+    assert [part.op.name for part in path.parts if not part.is_wait] == [
+        "b", "b/_3", "b/_4", "b/_5"
+    ]  # fmt: skip
+    assert path.idle[1].lane == "worker:0"
+    assert str(path.idle[1]).endswith("(mostly between ops)")

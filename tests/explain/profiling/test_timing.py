@@ -69,6 +69,24 @@ def test_what_tensorflow_wrote() -> None:
     assert str(times_of(protos.RunMetadata())).startswith("Nothing was timed")
 
 
+def test_the_end_of_an_op_is_sent_as_a_constant() -> None:
+    """TensorFlow's name of a `_Send` has the op's, which may have no row."""
+    metadata = protos.RunMetadata()
+    cpu = "/job:ps/replica:0/task:0/device:CPU:0"
+    ran = metadata.step_stats.dev_stats.add(device=cpu)
+    ran.node_stats.add(
+        node_name="group/_3",
+        all_end_rel_micros=1,
+        timeline_label="group/_3 = Const(^v)",
+    )
+    host = metadata.step_stats.dev_stats.add(device="/host:CPU")
+    for half in ("group/_4:_Send", "x/_6:_Send"):
+        host.node_stats.add(node_name=half, timeline_label=f"device={cpu}, bytes=4")
+    inputs = {op.name: op.inputs for op in times_of(metadata).ops}
+    assert inputs["group/_4"] == ("group/_3",)
+    assert inputs["x/_6"] == ("x",)
+
+
 def test_runs_are_counted_from_one(session: tf.Session) -> None:
     with pytest.raises(ValueError, match="at least 1"):
         timed(session, "layer/out:0", runs=0)

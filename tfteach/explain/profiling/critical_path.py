@@ -148,7 +148,8 @@ class CriticalPath(NamedTuple):
         if not self.bounds:
             return ""
         first, *others = self.bounds
-        said = f"{first.name[:1].upper()}{first.name[1:]} bounds the step"
+        verb = "bound" if first.name.endswith(("copies", "threads")) else "bounds"
+        said = f"{first.name[:1].upper()}{first.name[1:]} {verb} the step"
         said += f": {first.share:.0%} of its critical path"
         told = [f"{b.name} {b.share:.0%}" for b in others if b.share >= LEAST_SHARE]
         said += f"; then {', '.join(told[:3])}." if told else "."
@@ -289,7 +290,8 @@ class _Path:
         self.times = times
         self.wall_us = max(op.end_us for op in times.ops)
         self._has_gpus = any("GPU" in lane_of(op) for op in times.ops)
-        self._threads = Threads(times.ops)
+        is_cluster = len({_task(op) for op in times.ops}) > 1  # many pools of threads
+        self._threads = Threads(() if is_cluster else times.ops)
         count = self._threads.count
         self._threads_name = THREAD if count == 1 else f"{count} threads"
         devices = {op.device for op in times.ops}

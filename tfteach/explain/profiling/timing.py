@@ -373,8 +373,10 @@ def _copies(
         half = half_of_copy(node)
         if half is None:
             continue
-        source = half.source
-        taken = source if half.kind == Send.op_type else f"{source}/_{half.number - 1}"
+        # What precedes: of a `_Recv` the `_Send`, of a `_Send` that tells the end of an
+        # op the constant that it sends.
+        source, before = half.source, f"{half.source}/_{half.number - 1}"
+        taken = before if half.kind != Send.op_type or before in sizes else source
         start_us, elapsed_us = _span(node, origin_ns)
         yield OpTime(
             half.name,

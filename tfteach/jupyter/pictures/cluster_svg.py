@@ -66,7 +66,7 @@ def _lines(task: TaskFacts) -> list[str]:
     """What stands in a machine below its name."""
     shown = [str(variable) for variable in task.variables[:MOST_VARIABLES]]
     if (more := len(task.variables) - len(shown)) > 0:
-        shown.append(f"and {more} more; {task.holds}")
+        shown.append(f"and {more} more: {task.holds} in all")
     shown.append(f"{task.ops} ops" if task.ops else "nothing of the graph")
     if task.sessions:
         shown.append(f"master of {', '.join(task.sessions)}")

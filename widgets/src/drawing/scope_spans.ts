@@ -12,6 +12,7 @@ export function scopeSpans(
   shown: { from: number; to: number },
 ): SVGElement[] {
   const spans: SVGElement[] = [];
+  let named = Number.NEGATIVE_INFINITY; // where the last name ends
   let i = 0;
   while (i < ops.length) {
     const scope = scopeOf(ops[i]!.name);
@@ -21,16 +22,17 @@ export function scopeSpans(
     const right = Math.min(shown.to, x(ops[end]!.start + ops[end]!.elapsed));
     i = end + 1;
     if (scope === "" || right - left < 3) continue;
-    const room = Math.floor((right - left - 6) / 6.2);
+    // Ops that overlap, such as receives, may be of scopes in turn.
+    const room = left < named ? 0 : Math.floor((right - left - 6) / 6.2);
+    const isNamed = room >= Math.min(6, scope.length);
+    if (isNamed) named = left + 6.2 * Math.min(room, scope.length);
     spans.push(
       s(
         "g",
         { class: "tft-scope-span" },
         s("title", {}, scope),
         s("path", { d: `M${left.toFixed(1)},${y + 15}H${(right - 1).toFixed(1)}` }),
-        room >= Math.min(6, scope.length)
-          ? s("text", { x: (left + 2).toFixed(1), y: y + 10 }, shorten(scope, room))
-          : null,
+        isNamed ? s("text", { x: (left + 2).toFixed(1), y: y + 10 }, shorten(scope, room)) : null,
       ),
     );
   }

@@ -272,7 +272,7 @@ class ClusterView {
             h("span", {}, variable.size),
           ),
         ),
-      more > 0 ? h("span", { class: "tft-machine-more" }, `and ${more} more; ${task.holds}`) : null,
+      more > 0 ? h("span", { class: "tft-machine-more" }, `and ${more} more: ${task.holds} in all`) : null,
       h("span", { class: "tft-machine-more" }, ops === 0 ? "nothing of the graph" : `${ops} op${ops === 1 ? "" : "s"}`),
       sessions.length > 0 ? h("span", { class: "tft-machine-more" }, `master of ${sessions.join(", ")}`) : null,
       this.#traits.get("_step") === "" ? null : h("span", { class: "tft-doing" }),
