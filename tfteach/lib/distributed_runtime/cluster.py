@@ -14,6 +14,7 @@ from tfteach.framework import errors, protos
 from tfteach.framework.logger import get_logger
 from tfteach.framework.protos.tensor_wire import fields
 from tfteach.framework.type_aliases import Proto
+from tfteach.framework.waiting import caller_is_gone
 from tfteach.lib.distributed_runtime.call_threads import call_threads
 from tfteach.lib.distributed_runtime.certificates import PROTOCOL
 from tfteach.lib.distributed_runtime.channel import (
@@ -175,6 +176,7 @@ class Cluster:
 
         Raises:
           DeadlineExceededError: it did not start in time.
+          CancelledError: the caller gave up.
         """
         began_s = said_s = time.monotonic()
         request = protos.GetStatusRequest().SerializeToString()
@@ -187,6 +189,8 @@ class Cluster:
                 return list(found)
             except (errors.UnavailableError, errors.DeadlineExceededError):
                 now_s = time.monotonic()
+            if caller_is_gone():
+                raise errors.CancelledError(None, None, "CreateSession") from None
             if now_s - began_s >= timeout_s:
                 raise errors.DeadlineExceededError(
                     None,

@@ -5,7 +5,6 @@ Source: core/distributed_runtime/master_session.cc, core/graph/graph_partition.c
 
 from __future__ import annotations
 
-import itertools
 import secrets
 import threading
 from collections.abc import Sequence
@@ -22,6 +21,7 @@ from tfteach.engine.session.planner import StepPlanner
 from tfteach.framework import errors, protos
 from tfteach.framework.operation import Tensor
 from tfteach.framework.type_aliases import Proto
+from tfteach.framework.waiting import caller_is_gone
 from tfteach.lib.distributed_runtime.call_threads import call_threads
 from tfteach.lib.distributed_runtime.cluster import WORKERS_TIMEOUT_S, Cluster
 from tfteach.lib.distributed_runtime.parts import Part, parts_of_step
@@ -112,6 +112,7 @@ class ClusterSession(TaskSession):
         devices.sort(key=lambda device: device.name)
         self.planner = _ClusterPlanner(self._options, config, devices, task.devices[0])
         self._parts: Recent[Any, list[Part]] = Recent(MAX_PROGRAMS)
+        self._registered: list[tuple[str, str]] = []  # tasks and handles of parts
         self._steps_lock = threading.Lock()
         if self._is_isolated:
             self._create_worker_sessions(tasks)
@@ -145,6 +146,7 @@ class ClusterSession(TaskSession):
         with self._steps_lock:
             found = self._parts.get(key)
             if found is None:
+                self._check_running()
                 self._extend()
                 step = self.planner.plan(elements, fed, unfolded=True)
                 found = self._register(step, exchanges)
@@ -165,6 +167,7 @@ class ClusterSession(TaskSession):
                 part.task, "WorkerService/RegisterGraph", request.SerializeToString()
             )
             part.handle = protos.RegisterGraphResponse.FromString(data).graph_handle
+            self._registered.append((part.task, part.handle))
         return found
 
     def _library(self) -> Proto:
@@ -184,6 +187,8 @@ class ClusterSession(TaskSession):
     ) -> list[Any]:
         """The values of the tensors among the elements; see `TaskSession`."""
         self._check_running()
+        if caller_is_gone():
+            raise errors.CancelledError(None, None, "Step was cancelled")
         # What a part recorded comes with the answer of a whole run only.
         is_traced = metadata is not None and options is not None
         parts = self.parts_of(tuple(elements), tuple(fed), exchanges=not is_traced)
@@ -217,23 +222,24 @@ class ClusterSession(TaskSession):
         """End the session; the tasks forget its parts."""
         was_closed = self._closed
         super().close()
-        if was_closed or not hasattr(self, "_parts"):
-            return
+        if not was_closed and hasattr(self, "_registered"):
+            call_threads.start(self._deregister)
+
+    def _deregister(self) -> None:
+        """Let the tasks, of which some may be gone, drop all that they have."""
+        with self._steps_lock:  # of a step that is being registered, too
+            parts, self._registered = self._registered, []
         calls: list[tuple[str, str, Proto]] = []
-        for part in itertools.chain.from_iterable(self._parts.values()):
+        for task, handle in parts:
             deregister = protos.DeregisterGraphRequest(
                 session_handle=self._handle,
                 create_worker_session_called=self._is_isolated,
-                graph_handle=part.handle,
+                graph_handle=handle,
             )
-            calls.append((part.task, "DeregisterGraph", deregister))
+            calls.append((task, "DeregisterGraph", deregister))
         if self._is_isolated:
             delete = protos.DeleteWorkerSessionRequest(session_handle=self._handle)
             calls += [(t, "DeleteWorkerSession", delete) for t in self._isolated_tasks]
-        call_threads.start(lambda: self._say(calls))
-
-    def _say(self, calls: list[tuple[str, str, Proto]]) -> None:
-        """Call methods of tasks, which may be gone."""
         for task, method, request in calls:
             with suppress(errors.OpError):
                 data = request.SerializeToString()

@@ -8,12 +8,16 @@ from __future__ import annotations
 import itertools
 import secrets
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from tfteach.engine.session.partial_run import SET_UP_ON_SERVER_FIRST, PartialRun
 from tfteach.framework import errors, protos
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.type_aliases import Proto
+from tfteach.framework.waiting import caller_is_gone
+from tfteach.lib.distributed_runtime.call_threads import call_threads
 from tfteach.lib.distributed_runtime.cluster import Cluster
 from tfteach.lib.distributed_runtime.cluster_partial_run import ClusterPartialRun
 from tfteach.lib.distributed_runtime.cluster_session import ClusterSession
@@ -59,6 +63,7 @@ class MasterSession:
         self.session = session
         self.handle = secrets.token_hex(8)
         self.version = 0  # of the graph
+        self._is_closed = False
         self._lock = threading.Lock()
         self._partial_runs: dict[str, PartialRun | ClusterPartialRun] = {}
         self._callables: dict[int, _Callable] = {}
@@ -95,14 +100,26 @@ class MasterSession:
         feeds = request.feeds.items()
         fed = session.checked({session.tensor(n, absent): v for n, v in feeds})
         wanted = dict.fromkeys(fetches)
-        if request.partial_run:
-            values = self._continue(request.partial_run, [*wanted], fed)
-        else:
-            targets = [session.operation(name) for name in request.targets]
-            elements = unique((*wanted, *targets))
-            values = session.run_elements(elements, fed, request.options, metadata)
+        targets = [session.operation(name) for name in request.targets]
+        elements = unique((*wanted, *targets))
+        with self._until_closed():
+            if request.partial_run:
+                values = self._continue(request.partial_run, [*wanted], fed)
+            else:
+                values = session.run_elements(elements, fed, request.options, metadata)
         by_tensor = dict(zip(wanted, values, strict=True))
         return [by_tensor[tensor] for tensor in fetches]
+
+    @contextmanager
+    def _until_closed(self) -> Iterator[None]:
+        """Steps in this block fail with CancelledError once the session is closed."""
+        try:
+            yield
+        except errors.OpError:
+            if not self._is_closed:
+                raise
+            text = "Step was cancelled by an explicit call to `Session::Close()`."
+            raise errors.CancelledError(None, None, text) from None
 
     def encoded_run(self, request: RunStepRequest) -> bytes:
         """The RunStepResponse of a step."""
@@ -176,14 +193,12 @@ class MasterSession:
                 None,
                 f"Expected {len(made.feeds)} feed tensors, but got {len(request.feed)}",
             )
-        arrays = [
-            fed_array(memoryview(tensor.SerializeToString()), i)
-            for i, tensor in enumerate(request.feed)
-        ]
+        arrays = decoded(_fed_arrays, request, "RunCallable")
         fed = session.checked(dict(zip(made.feeds, arrays, strict=True)))
         elements = unique((*made.fetches, *made.targets))
         metadata = protos.RunMetadata()
-        values = session.run_elements(elements, fed, made.options, metadata)
+        with self._until_closed():
+            values = session.run_elements(elements, fed, made.options, metadata)
         by_tensor = dict(zip(dict.fromkeys(made.fetches), values, strict=True))
         answer = protos.RunCallableResponse(metadata=metadata)
         for tensor in made.fetches:
@@ -205,11 +220,20 @@ class MasterSession:
 
     def close(self) -> None:
         """End the session; its steps that wait are cancelled."""
-        for run in self._partial_runs.values():
+        self._is_closed = True
+        for run in list(self._partial_runs.values()):
             if isinstance(run, ClusterPartialRun):
                 run.end()
         self._partial_runs.clear()
         self.session.close()
+
+
+def _fed_arrays(request: Proto) -> list[Any]:
+    """The arrays that a RunCallableRequest feeds."""
+    return [
+        fed_array(memoryview(tensor.SerializeToString()), i)
+        for i, tensor in enumerate(request.feed)
+    ]
 
 
 class MasterService:
@@ -252,12 +276,15 @@ class MasterService:
         if self._default_config is not None:
             config.CopyFrom(self._default_config)
         config.MergeFrom(request.config)
-        made = MasterSession(self._new_session(config, request.target))
-        try:
-            version = made.extend(request.graph_def)
-        except BaseException:
-            made.close()
-            raise
+        with until_given_up(call):
+            made = MasterSession(self._new_session(config, request.target))
+            try:
+                version = made.extend(request.graph_def)
+                if caller_is_gone():  # nobody would close the session
+                    raise errors.CancelledError(None, None, "CreateSession")
+            except BaseException:
+                made.close()
+                raise
         with self._lock:
             self._sessions[made.handle] = made
         answer = protos.CreateSessionResponse(
@@ -376,9 +403,14 @@ class MasterService:
         for session in ended:
             session.close()
         cleanup = protos.CleanupAllRequest(container=request.container)
-        for task in self._cluster.filtered(request.device_filters):
-            method, data = "WorkerService/CleanupAll", cleanup.SerializeToString()
-            self._cluster.call(task, method, data, _RESET_TIMEOUT_S)
+        method = "WorkerService/CleanupAll", cleanup.SerializeToString()
+        answers = [
+            call_threads.submit(self._cluster.call, task, *method, _RESET_TIMEOUT_S)
+            for task in self._cluster.filtered(request.device_filters)
+        ]
+        failures = [failure for a in answers if (failure := a.exception())]
+        if failures:
+            raise failures[0]
         return encoded(protos.ResetResponse())
 
     def _make_callable(self, call: Call) -> bytes:
@@ -390,7 +422,7 @@ class MasterService:
         request = protos.RunCallableRequest.FromString(call.request)
         session = self._session(request.session_handle)
         with until_given_up(call):
-            answer = decoded(session.run_callable, request, "RunCallable")
+            answer = session.run_callable(request)
         return encoded(answer)
 
     def _release_callable(self, call: Call) -> bytes:

@@ -74,6 +74,8 @@ class PartitionSession(TaskSession):
         with default_graph(self.graph):
             self._step_id = placeholder(int64, [], name=STEP_ID)
             self._import(graph_def)
+        for op in self.graph.operations:
+            op._origin = None  # the line is the client's
         at_client = {*self._to_client, *(t.op for t in self.feeds.values())}
         ends = [
             op

@@ -159,6 +159,11 @@ class RendezvousTable:
                     found.abort(errors.AbortedError(None, None, f"Cleanup {step_id}"))
             return found
 
+    def has_ended(self, step_id: int) -> bool:
+        """Whether a step was over before its last call arrived."""
+        with self._lock:
+            return step_id in self._ended
+
     def end(self, step_id: int) -> None:
         """Forget a step; what still waits for it is aborted."""
         with self._lock:

@@ -59,15 +59,16 @@ def encoded(message: Proto) -> bytes:
     return data
 
 
+Request = TypeVar("Request")
 Message = TypeVar("Message")
 
 
-def decoded(read: Callable[[bytes], Message], request: bytes, name: str) -> Message:
-    """The message that a request holds.
+def decoded(read: Callable[[Request], Message], request: Request, name: str) -> Message:
+    """The content of a request.
 
     Args:
       read: reads it; raises ValueError or TypeError for a malformed one.
-      request: the bytes.
+      request: the bytes, or a message.
       name: of the method.
 
     Raises:

@@ -87,6 +87,7 @@ class StepRun:
         self._condition = threading.Condition()
         self._answers: list[tuple[Part, bytes]] = []
         self._error: errors.OpError | None = None
+        self._is_over = False
         self._derived_s = 0.0  # when the error arrived
         self._running = {part.task for part in parts}
         self._called: set[str] = set()  # the tasks with a call in progress
@@ -129,7 +130,7 @@ class StepRun:
           is_last: whether no other call follows.
         """
         with self._condition:
-            if self._error is not None:
+            if self._error is not None or self._is_over:
                 return
             self._called.add(part.task)
         is_first = part.calls is not Calls.TWICE or not is_last
@@ -191,24 +192,32 @@ class StepRun:
     ) -> None:
         """Accept the answer of a call, which was a part's first, its last, or both."""
         is_first, is_last = which
-        begins_master = False
+        begins_master = has_forgotten = False
+        tensors: list[tuple[str, memoryview]] = []
+        try:
+            error = error or _error_in(answer)
+            has_forgotten = forgets_itself(answer)
+            if is_first and part.answered:
+                tensors += tensors_of(answer)
+        except (ValueError, TypeError) as malformed:
+            text = f"{part.task} answered RunGraph with a malformed message: "
+            error = errors.InternalError(None, None, f"{text}{malformed}")
         with self._condition:
             self._called.discard(part.task)
-            error = error or _error_in(answer)
             if error is not None and is_worse(error, self._error):
                 self._error = error
                 self._derived_s = time.monotonic()
             if error is not None or is_last:
                 self._running.discard(part.task)
             if error is None and is_first and part.answered:
-                for key, tensor in tensors_of(answer):
+                for key, tensor in tensors:
                     if key in part.answered:
                         self._answered[part.answered[key]] = tensor
                 self._awaited.discard(part.task)
                 begins_master = not self._awaited
             if error is None and is_last:
                 self._answers.append((part, answer))
-                if forgets_itself(answer):
+                if has_forgotten:
                     self._to_forget.remove(part)
             self._condition.notify_all()
         if error is not None:
@@ -284,6 +293,8 @@ class StepRun:
 
     def _clean_up(self) -> None:
         """Tell the tasks that the step is over; parts that still run are aborted."""
+        with self._condition:
+            self._is_over = True
         end_step(self._cluster, self._to_forget, self._step_id)
         if self._called:
             end_s = time.monotonic() + _ABORT_S

@@ -11,6 +11,7 @@ from typing import Any
 
 from tfteach.framework import errors, protos
 from tfteach.framework.type_aliases import Proto
+from tfteach.framework.waiting import caller_is_gone
 from tfteach.lib.distributed_runtime.cluster import Cluster
 from tfteach.lib.distributed_runtime.partial_part import PartialPart
 from tfteach.lib.distributed_runtime.partition_session import PartitionSession
@@ -139,15 +140,18 @@ class WorkerService:
 
     def _run_graph(self, call: Call) -> bytes:
         request = decoded(RunGraphRequest, call.request, "RunGraph")
-        try:
-            with until_given_up(call):
+        with until_given_up(call):
+            try:
                 return self._run_part(request)
-        except Exception as error:
-            failure = status_of(error, "RunGraph")
+            except Exception as error:
+                failure = status_of(error, "RunGraph")
+            is_given_up = caller_is_gone()
         # The tensors that others wait for will not come.
         kind = errors.exception_type_from_error_code(failure.error_code)
         aborted = kind(None, None, failure.message)
         self.steps.of(request.step_id).abort(aborted)
+        if is_given_up:  # a master that was killed does not send CleanupGraph
+            self._forget(request.step_id)
         if request.answers_errors:
             return failed_graph_response(failure)
         raise failure
@@ -164,6 +168,7 @@ class WorkerService:
             )
         if request.is_partial:
             return self._advance(part, request)
+        self._check_not_over(request.step_id)
         metadata = protos.RunMetadata()
         values = part.run_part(request, metadata)
         return run_graph_response(values, metadata, part.has_no_peers)
@@ -172,6 +177,7 @@ class WorkerService:
         """The answer of a call of a partial run, of which the first begins it."""
         step_id = request.step_id
         with self._lock:
+            self._check_not_over(step_id)
             run = self._partial_runs.get(step_id)
             if run is None:
                 run = PartialPart(part, step_id, self.steps.of(step_id))
@@ -185,6 +191,15 @@ class WorkerService:
         if is_forgotten:
             self._forget(step_id)
         return run_graph_response(values, protos.RunMetadata(), is_forgotten)
+
+    def _check_not_over(self, step_id: int) -> None:
+        """Refuse a call that was overtaken by the end of its step.
+
+        Raises:
+          AbortedError: the step is over.
+        """
+        if self.steps.has_ended(step_id):
+            raise errors.AbortedError(None, None, f"Cleanup {step_id}")
 
     def _cleanup_graph(self, call: Call) -> bytes:
         request = protos.CleanupGraphRequest.FromString(call.request)
