@@ -129,6 +129,9 @@ def test_the_magic(shell: Any, capsys: Any) -> None:  # noqa: F811
     assert run(shell, "%timeline total --feed-dict feed --session sess").success
     assert len(shell.shown) == 2
     assert "Exp" in shell.shown[1]["text/plain"]
+    capsys.readouterr()
+    assert run(shell, "%why total --fetch total --feed-dict feed").success
+    assert "'total' is on the critical path of the last" in capsys.readouterr().out
     line = "%timeline total --feed-dict {x:[0]*200} --session sess --memory --text"
     assert run(shell, line).success
     out = capsys.readouterr().out

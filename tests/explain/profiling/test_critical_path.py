@@ -314,3 +314,28 @@ def test_tasks_have_threads_of_their_own() -> None:
     ]  # fmt: skip
     assert path.idle[1].lane == "worker:0"
     assert str(path.idle[1]).endswith("(mostly between ops)")
+
+
+def test_devices_that_are_idle_alike_are_told_together() -> None:
+    gpus = [f"{TASK}/device:GPU:{i}" for i in range(4)]
+    path = critical_path_of(
+        times(
+            op("a", CPU, 0, 50),
+            *(op(f"b{i}", gpus[i], 50, 50 - (i == 2), "a") for i in range(4)),
+        )
+    )
+    assert path.idle_sentence == (
+        "Idle: CPU:0 50% (waiting for GPU:0), "
+        "GPU:0 to GPU:3 50% to 51% (waiting for the host)."
+    )
+
+
+def test_why_an_op_matters() -> None:
+    path = critical_path_of(
+        times(op("a", CPU, 0, 10), op("b", CPU, 10, 20, "a"), op("c", CPU, 10, 5, "a"))
+    )
+    assert path.why("b") == (
+        "'b' is on the critical path of the last timed run: 20.0 us of 30.0 us. "
+        "The compute of CPU:0 bounds the step."
+    )
+    assert path.why("c") == ""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import bisect
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 from tfteach.engine.devices.card_models import LAUNCH_S
@@ -42,6 +43,7 @@ THREAD, HOST, GAPS = "one thread", "waiting for the host", "the time between ops
 SHORT = {"launch": "launches", "host": "host", "gap": "gaps"}  # by their kind
 MOST_PARTS = 20
 LEAST_SHARE = 0.02  # smaller ones are not worth a word
+ALIKE = 0.1  # between the shares of devices that are told together
 
 
 class PathPart(NamedTuple):
@@ -102,16 +104,20 @@ class Idle(NamedTuple):
     share: float
     waits: tuple[tuple[str, float], ...]
 
-    def __str__(self) -> str:
-        said = f"{self.lane} {self.share:.0%}"
+    @property
+    def reason(self) -> str:
+        """What the device mostly waits for, in parentheses."""
         if not self.waits or self.share < LEAST_SHARE:
-            return said
+            return ""
         (first, share), *_ = self.waits
         mostly = "" if share > 0.95 * self.share else "mostly "
         if first == GAPS:
-            return f"{said} ({mostly}between ops)"
+            return f" ({mostly}between ops)"
         thing = "a free thread" if "thread" in first else first
-        return f"{said} ({mostly}waiting for {thing})"
+        return f" ({mostly}waiting for {thing})"
+
+    def __str__(self) -> str:
+        return f"{self.lane} {self.share:.0%}{self.reason}"
 
 
 class CriticalPath(NamedTuple):
@@ -174,7 +180,35 @@ class CriticalPath(NamedTuple):
         """How much each device is idle, and what it then waits for."""
         if len(self.idle) < 2:
             return ""
-        return f"Idle: {', '.join(map(str, self.idle))}."
+        said: list[str] = []
+        for (_, reason), alike in groupby(self.idle, _kind_and_reason):
+            group = list(alike)
+            low, high = min(each.share for each in group), max(e.share for e in group)
+            if len(group) < 3 or high - low > ALIKE:
+                said += map(str, group)
+                continue
+            shares = dict.fromkeys((f"{low:.0%}", f"{high:.0%}"))
+            lanes = f"{group[0].lane} to {group[-1].lane}"
+            said.append(f"{lanes} {' to '.join(shares)}{reason}")
+        return f"Idle: {', '.join(said)}."
+
+    def why(self, op: str) -> str:
+        """Tell that an op is on the path, and what bounds the step.
+
+        Args:
+          op: the op's name.
+
+        Returns:
+          A sentence; "" if the op is not on the path.
+        """
+        spent = [p for p in self.parts if p.op.name == op and not p.is_wait]
+        if not spent:
+            return ""
+        elapsed = time_text(sum(part.elapsed_us for part in spent))
+        return (
+            f"{op!r} is on the critical path of the last timed run: {elapsed} of "
+            f"{time_text(self.wall_us)}. {self.sentence.partition(': ')[0]}."
+        )
 
     def __str__(self) -> str:
         if not self.parts:
@@ -410,6 +444,10 @@ def kind_of(bound: str) -> str:
     if bound in (HOST, GAPS):
         return "host" if bound == HOST else "gap"
     return "thread" if "thread" in bound else "copy"
+
+
+def _kind_and_reason(idle: Idle) -> tuple[str, str]:
+    return idle.lane.rpartition(":")[0], idle.reason
 
 
 def _task(op: OpTime) -> str:

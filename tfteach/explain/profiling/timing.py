@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 from tfteach.engine.devices.memory_ledger import show_bytes
 from tfteach.engine.plan.partition import Recv, Send
@@ -15,6 +16,7 @@ from tfteach.explain.profiling.task_stats import joined
 from tfteach.explain.runs.cluster_plan import label_of
 from tfteach.explain.runs.folding import NOTHING, Folded, folded_run, why_one_thread
 from tfteach.framework import protos
+from tfteach.framework.graph import Graph
 from tfteach.framework.type_aliases import FeedDict
 
 __all__ = ["OpTime", "StepTimes", "Total", "timed", "times_of"]
@@ -28,6 +30,7 @@ _WHERE = re.compile(r"device=([^,]+)")
 _MODELLED = re.compile(r"\[modelled: (.*?)\] ")
 _LABEL = re.compile(r".* = (\w+)\((.*)\)")
 MOST_LINES = 25
+_LAST: WeakKeyDictionary[Graph, StepTimes] = WeakKeyDictionary()
 
 
 class OpTime(NamedTuple):
@@ -346,7 +349,13 @@ def times_and_stats(
     if not unfolded:
         reason = why_one_thread(session, fetches, feed_dict)
         times = times._replace(one_thread=reason)
+    _LAST[session.graph] = times
     return times, metadata
+
+
+def last_times(graph: Graph) -> StepTimes | None:
+    """The times of the graph's last timed run, or None."""
+    return _LAST.get(graph)
 
 
 def lane_of(op: OpTime) -> str:

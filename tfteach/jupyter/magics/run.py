@@ -9,6 +9,8 @@ from IPython.core.magic import cell_magic, line_magic, magics_class
 from IPython.core.magic_arguments import argument
 
 from tfteach.explain.clusters.task_reasons import explain_task, is_on_cluster
+from tfteach.explain.profiling.critical_path import critical_path_of
+from tfteach.explain.profiling.timing import last_times
 from tfteach.explain.runs.folding import (
     NOTHING,
     Folded,
@@ -126,6 +128,7 @@ class RunMagics(CompletedMagics):
 
         It is the run that `--fetch` names, or else the last run of a `%%run` cell. On a
         cluster also: on which task the op is and why, what it waits for, what it sends.
+        After `%timeline` also whether the op is on the critical path of that run.
 
         Examples:
 
@@ -141,6 +144,9 @@ class RunMagics(CompletedMagics):
         if found.runs and not args.unfolded:
             found = found._replace(folded=folded.why(op))
         print(found)
+        times = last_times(graph) if found.runs else None
+        if times is not None and (said := critical_path_of(times).why(op.name)):
+            print(said)
         where = self._session_of(graph, args)
         where = graph if where is None or where._closed else where
         if found.runs and is_on_cluster(where):

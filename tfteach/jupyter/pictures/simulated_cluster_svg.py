@@ -17,7 +17,7 @@ from tfteach.lib.distributed_runtime.simulated.stale_gradients import LossCurves
 HEIGHT = 330
 LEFT, RIGHT, TOP, BOTTOM = 76, 190, 74, 52
 COLOURS = ("#0b63ce", "#08716c", "#b83208")
-MOST_LETTERS = 112
+MOST_LETTERS = 92
 TICKS = 4
 
 
@@ -156,7 +156,7 @@ def _round_number(value: float) -> float:
 def _document(title: str, parts: list[str]) -> str:
     lines = textwrap.wrap(title, MOST_LETTERS)
     heads = [
-        text_at(12, 20 + 16 * i, line, INK, weight="bold")
+        text_at(12, 20 + 17 * i, line, INK, size=13, weight="bold")
         for i, line in enumerate(lines)
     ]
     return document(HEIGHT, [*heads, *parts])

@@ -34,7 +34,7 @@ export function foldingNotice<S extends UnfoldableTraits>(traits: Traits<S>, cle
       const { text = "", button: label = "", about: effects = "" } = folded.value;
       const isAnswered = asked.value !== 0 && heard.value === asked.value;
       el.hidden = text === "";
-      words.textContent = text;
+      words.textContent = text.replaceAll(/--(?=\w)/g, "--\u2060"); // an option is one word: no line ends in it
       press.hidden = label === "";
       press.textContent = label;
       press.disabled = !isAnswered;

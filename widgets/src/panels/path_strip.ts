@@ -5,8 +5,9 @@ import { timeText } from "../base/format";
 import type { TimelinePath } from "../kernel/view_messages";
 
 const LEAST_SHARE = 0.004;
-const LABELLED = 0.06;
-const NAMED = 0.26; // a smaller share has only room for a short name
+const LABELLED = 0.05;
+const WIDTH = 800; // of the strip, about
+const [LETTER, AROUND] = [7, 54]; // the percentage and the padding around a name
 
 /** @param mark shows only the part of the path that is due to a bound, by its index; null for all */
 export function pathStrip(path: TimelinePath, mark: (bound: number | null) => void): HTMLElement {
@@ -30,7 +31,7 @@ export function pathStrip(path: TimelinePath, mark: (bound: number | null) => vo
         "aria-pressed": "false",
         onclick: () => press(one, of),
       },
-      ...(share < LABELLED ? [] : [h("span", {}, share < NAMED ? label : name), " ", h("b", {}, percent)]),
+      ...(share < LABELLED ? [] : [h("span", {}, fitting(share, name, label)), " ", h("b", {}, percent)]),
     );
     pressed.push(one);
   }
@@ -41,4 +42,9 @@ export function pathStrip(path: TimelinePath, mark: (bound: number | null) => vo
     h("p", {}, path.sentence.replace(/(\d) us\b/g, "$1 µs")),
     path.idle === "" ? null : h("p", { class: "tft-muted" }, path.idle),
   );
+}
+
+/** The first of these names for which a part of the strip has room, or none. */
+function fitting(share: number, ...names: string[]): string {
+  return names.find((name) => LETTER * name.length + AROUND <= WIDTH * share) ?? "";
 }

@@ -407,7 +407,9 @@ class ClusterView {
     const chosen = this.#message === null ? undefined : messages[this.#message];
     const [lines, dots] = [s("g"), s("g")];
     const labels = new LabelPlaces(box.width, [...places.values()]);
-    for (const of of routes.values()) {
+    const hasChosen = (of: ClusterMessage[]): boolean => chosen !== undefined && of.includes(chosen);
+    // The chosen message has the best place for its label.
+    for (const of of [...routes.values()].sort((a, b) => Number(hasChosen(b)) - Number(hasChosen(a)))) {
       const { source, target } = of[0]!;
       const [from, to] = [places.get(source), places.get(target)];
       if (from === undefined || to === undefined) continue;
@@ -418,7 +420,7 @@ class ClusterView {
       const travelling = of
         .map((message) => ({ message, at: this.#progress(message) }))
         .filter((each): each is { message: ClusterMessage; at: number } => each.at !== null);
-      const isChosen = chosen !== undefined && of.includes(chosen);
+      const isChosen = hasChosen(of);
       const classes = `tft-route-line${travelling.length > 0 ? " tft-busy" : ""}${isChosen ? " tft-chosen" : ""}`;
       const isClients = source === CLIENT || target === CLIENT;
       lines.append(
@@ -436,8 +438,8 @@ class ClusterView {
         dots.append(dot(place, `tft-dot${message === chosen ? " tft-chosen" : ""}`));
         if (i < 3) {
           const said = [shorten(words(message.tensor), 26), message.size].filter((word) => word !== "").join(", ");
-          const y = place.y + (way.side === 0 ? 24 : 0) + 22 * i;
-          dots.append(labels.at({ x: place.x, y }, said, "tft-dot-label", way.side));
+          const y = place.y + (way.side === 0 ? 24 : 0);
+          dots.append(labels.near({ x: place.x, y }, said, "tft-dot-label", way.side));
         }
       }
     }

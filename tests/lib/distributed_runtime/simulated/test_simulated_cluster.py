@@ -170,7 +170,7 @@ def test_a_step_takes_the_mean_of_its_gradients(square):
     assert fed[:8] == [(worker, k) for k in range(2) for worker in range(4)]
     again = cluster.train(loss, feeds, optimizer, updates=2, evaluate={x: 0.0})
     assert again.curves == curves.curves
-    assert str(curves).startswith("After 0.2 s of the model, 4 workers: the least")
+    assert str(curves).startswith("After 0.2 s of modelled time, 4 workers: the least")
 
 
 def test_gradients_of_rows_and_unused_variables():

@@ -245,23 +245,24 @@ class SimulatedCluster:
         return (
             f"A model of {self.workers} workers and {self.ps} ps with "
             f"{NETWORK_LINKS[self.link].name}, {size} of "
-            f"variables, {self.stragglers.compute_s:g} s a gradient: the links of the "
-            f"ps are full from {self.saturates_at} asynchronous workers on."
+            f"variables, {self.stragglers.compute_s:g} s per gradient: the links of "
+            f"the ps are full from {self.saturates_at} asynchronous workers on."
         )
 
     def __str__(self) -> str:
         width = max(len(times.name) for times in self.times)
         lines = [
             self.summary,
-            f"{'':{width}}  an update  gradients/s  staleness  dropped  ps links full",
+            f"{'':{width}}  per update  gradients/s  staleness  dropped  ps links full",
         ]
         for times in self.times:
             lines.append(
-                f"{times.name:{width}}  {_seconds(times.update_s):>9}  "
+                f"{times.name:{width}}  {_seconds(times.update_s):>10}  "
                 f"{times.gradients_per_s:>11.1f}  {times.staleness:>9.1f}  "
                 f"{times.dropped:>7.1%}  {times.network_share:>13.0%}"
             )
-        lines += [f"an update {t.name}: {t.formula}" for t in self.times]
+        lines.append("time per update:")
+        lines += [f"{times.name:{width}}  {times.formula}" for times in self.times]
         return "\n".join(lines)
 
     def __repr__(self) -> str:

@@ -58,14 +58,14 @@ class LossCurves(NamedTuple):
         best = min(self.curves, key=lambda way: self.curves[way][-1].loss)
         last = self.curves[best][-1]
         return (
-            f"After {last.at_s:.3g} s of the model, {self.workers} workers: the "
-            f"least loss is {last.loss:.4g}, {best}, by {last.updates} updates"
+            f"After {last.at_s:.3g} s of modelled time, {self.workers} workers: the "
+            f"least loss is {last.loss:.4g}, {best}, after {last.updates} updates"
         )
 
     def __str__(self) -> str:
         width = max(map(len, self.curves))
         stale = self.staleness
-        lines = [self.summary, f"{'':{width}}  updates  staleness  loss over the time"]
+        lines = [self.summary, f"{'':{width}}  updates  staleness  loss over time"]
         for way, points in self.curves.items():
             marks = [points[i * (len(points) - 1) // 4] for i in range(5)]
             losses = "  ".join(f"{point.loss:.4g}" for point in marks)
