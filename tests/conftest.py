@@ -278,6 +278,19 @@ def oracle() -> str:
 
 
 @pytest.fixture(scope="session")
+def tensorflow(oracle: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Real TensorFlow's `tests.forked_programs.Forks`; for tests marked `oracle`.
+
+    Its import takes each program two seconds otherwise.
+    """
+    from tests.forked_programs import forked_programs
+
+    folder = tmp_path_factory.mktemp("tensorflow")
+    with forked_programs(folder, "import tensorflow", oracle) as forks:
+        yield forks
+
+
+@pytest.fixture(scope="session")
 def chromium() -> str:
     """Chromium's path; for tests marked `browser`."""
     path = find_chromium()

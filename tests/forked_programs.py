@@ -1,4 +1,4 @@
-"""A Python that has imported tfteach, and forks itself for programs.
+"""A Python that has imported tfteach, or TensorFlow, and forks itself for programs.
 
 Each program then has a process of its own, and needs no import of its own.
 """
@@ -15,22 +15,27 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 
-SERVER = """
-import json, os, sys
-import tfteach
+TFTEACH = "import tfteach"
+AS_TENSORFLOW = "import tfteach; tfteach.install_as_tensorflow()"
 
-if sys.argv[1] == "tensorflow":
-    tfteach.install_as_tensorflow()
-del sys.argv[1]
+# In Python 3.7, too: real TensorFlow's. A program that hangs ends by the alarm.
+SERVER = """
+import json, os, signal, sys
+
+exec(sys.argv[1])
 for line in sys.stdin:
-    code, output, errors = json.loads(line)
+    code, sys.argv[1:], folder, output, errors = json.loads(line)
     child = os.fork()
     if not child:
+        signal.alarm(600)
         for number, path in ((1, output), (2, errors)):
             os.dup2(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC), number)
+        os.chdir(folder)
         exec(code)
         sys.exit()
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+    status = os.waitpid(child, 0)[1]
+    signaled = os.WIFSIGNALED(status)
+    print(-os.WTERMSIG(status) if signaled else os.WEXITSTATUS(status), flush=True)
 """
 
 
@@ -49,17 +54,18 @@ class Forks:
         self._server = server
         self._output, self._errors = folder / "output", folder / "errors"
 
-    def run(self, code: str) -> str:
+    def run(self, code: str, *arguments: str, folder: str | Path = ROOT) -> str:
         """What Python code prints in a process of its own, which must end well."""
-        done = self.ended(code)
+        done = self.ended(code, *arguments, folder=folder)
         assert done.status == 0, done.errors[-2000:]
         return done.output
 
-    def ended(self, code: str) -> Done:
-        """How Python code ends in a process of its own."""
+    def ended(self, code: str, *arguments: str, folder: str | Path = ROOT) -> Done:
+        """How Python code ends in a process of its own, in a folder."""
         assert self._server.stdin
         assert self._server.stdout
-        order = [code, str(self._output), str(self._errors)]
+        places = [str(folder), str(self._output), str(self._errors)]
+        order = [code, arguments, *places]
         self._server.stdin.write(json.dumps(order) + "\n")
         self._server.stdin.flush()
         status = int(self._server.stdout.readline())
@@ -67,18 +73,21 @@ class Forks:
 
 
 @contextmanager
-def forked_programs(folder: Path, as_tensorflow: bool = True) -> Iterator[Forks]:
+def forked_programs(
+    folder: Path, prepared: str = AS_TENSORFLOW, python: str = sys.executable
+) -> Iterator[Forks]:
     """Start the server.
 
     Args:
       folder: an empty folder, for what programs print.
-      as_tensorflow: whether `import tensorflow` gives programs tfteach.
+      prepared: what the server runs once, for all programs.
+      python: the Python that runs it.
 
     Yields:
       A `Forks`.
     """
     with subprocess.Popen(
-        [sys.executable, "-c", SERVER, "tensorflow" if as_tensorflow else "tfteach"],
+        [python, "-c", SERVER, prepared],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

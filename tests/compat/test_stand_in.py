@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.forked_programs import Forks, forked_programs
+from tests.forked_programs import TFTEACH, Forks, forked_programs
 
 BEGIN = """
 import importlib.util, pickle, sys
@@ -133,7 +133,7 @@ __version__ = "9.8.7"
 @pytest.fixture(scope="module")
 def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
     folder = tmp_path_factory.mktemp("printed")
-    with forked_programs(folder, as_tensorflow=False) as forks:
+    with forked_programs(folder, TFTEACH) as forks:
         yield forks
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.compat.running.programs import Done, Run
-from tests.forked_programs import Forks, forked_programs
+from tests.forked_programs import TFTEACH, Forks, forked_programs
 
 START = """\
 import os, runpy, sys
@@ -22,7 +22,7 @@ runpy.run_module("tfteach", run_name="__main__")
 @pytest.fixture(scope="package")
 def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
     folder = tmp_path_factory.mktemp("printed")
-    with forked_programs(folder, as_tensorflow=False) as forks:
+    with forked_programs(folder, TFTEACH) as forks:
         yield forks
 
 

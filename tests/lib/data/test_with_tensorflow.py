@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import tfteach as tf
-from tests.conftest import find_oracle
+from tests.forked_programs import Forks
 
 RUN_GRAPH = """
 import json, sys
@@ -49,11 +48,8 @@ with tf.Session() as session:
 """
 
 
-def asked(program: str, path: Path) -> list[object]:
-    command = [str(find_oracle()), "-c", program, str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-2000:]
-    return list(json.loads(done.stdout.splitlines()[-1]))
+def asked(tensorflow: Forks, program: str, path: Path) -> list[object]:
+    return list(json.loads(tensorflow.run(program, str(path)).splitlines()[-1]))
 
 
 def ours(graph: tf.Graph) -> list[object]:
@@ -70,7 +66,7 @@ def ours(graph: tf.Graph) -> list[object]:
 
 
 @pytest.mark.oracle
-def test_tensorflow_runs_our_datasets(tmp_path: Path) -> None:
+def test_tensorflow_runs_our_datasets(tmp_path: Path, tensorflow: Forks) -> None:
     with tf.Graph().as_default() as graph:
         scale = tf.constant(10, tf.int64)
         dataset = tf.data.Dataset.range(20).shuffle(7, seed=3).repeat(2)
@@ -82,11 +78,11 @@ def test_tensorflow_runs_our_datasets(tmp_path: Path) -> None:
         tf.identity(two.make_initializable_iterator().get_next(), name="two")
     path = tmp_path / "graph.pb"
     path.write_bytes(graph.as_graph_def().SerializeToString())
-    assert ours(graph) == asked(RUN_GRAPH, path)
+    assert ours(graph) == asked(tensorflow, RUN_GRAPH, path)
 
 
 @pytest.mark.oracle
-def test_tensorflow_reads_our_cache(tmp_path: Path) -> None:
+def test_tensorflow_reads_our_cache(tmp_path: Path, tensorflow: Forks) -> None:
     prefix = tmp_path / "cache"
     with tf.Graph().as_default(), tf.Session() as session:
         dataset = tf.data.Dataset.range(12).map(lambda i: (i, tf.as_string(i * i)))
@@ -95,4 +91,4 @@ def test_tensorflow_reads_our_cache(tmp_path: Path) -> None:
             assert session.run(element) == (np.int64(i), str(i * i).encode())
         with pytest.raises(tf.errors.OutOfRangeError):
             session.run(element)
-    assert asked(READ_CACHE, prefix) == [[i, str(i * i)] for i in range(12)]
+    assert asked(tensorflow, READ_CACHE, prefix) == [[i, str(i * i)] for i in range(12)]

@@ -216,21 +216,15 @@ os._exit(0)
 
 
 @pytest.mark.oracle
-def test_a_master_of_tensorflow(oracle):
+def test_a_master_of_tensorflow(tensorflow):
     addresses = free_addresses(2)
     cluster = {"ps": addresses[:1], "worker": addresses[1:]}
     server = tf.train.Server(cluster, "ps")
     try:
-        done = subprocess.run(
-            [oracle, "-c", TENSORFLOW, "worker", *addresses],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-        )
+        done = tensorflow.ended(TENSORFLOW, "worker", *addresses)
     finally:
         server._stop()
-    assert done.stdout == "listens\n6.0\n61.0\n", done.stderr
+    assert done.output == "listens\n6.0\n61.0\n", done.errors
 
 
 @pytest.mark.oracle

@@ -1,7 +1,5 @@
 """`tf.train.Server`: its arguments, and clients of real TensorFlow 1.15."""
 
-import subprocess
-
 import grpc
 import pytest
 from google.protobuf import text_format
@@ -55,16 +53,10 @@ with tf.Session(sys.argv[1]) as session:
 
 
 @pytest.mark.oracle
-def test_a_client_of_tensorflow(oracle, own_server):
+def test_a_client_of_tensorflow(tensorflow, own_server):
     """TensorFlow 1.15 trains on a server of ours, with the values of its own."""
-    done = subprocess.run(
-        [oracle, "-c", CLIENT, own_server.target.decode()],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
-    assert done.stdout == EXPECTED, done.stderr
+    done = tensorflow.ended(CLIENT, own_server.target.decode())
+    assert done.output == EXPECTED, done.errors
 
 
 # As real TensorFlow 1.15 printed it for a server of its own, without its XLA device.

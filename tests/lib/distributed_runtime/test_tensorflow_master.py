@@ -1,7 +1,6 @@
 """A master of TensorFlow 1.15 whose parameter server is ours."""
 
 import json
-import subprocess
 
 import pytest
 
@@ -58,17 +57,11 @@ EXPECTED = """\
 
 
 @pytest.mark.oracle
-def test_branches_loops_and_fused_ops(oracle):
+def test_branches_loops_and_fused_ops(tensorflow):
     cluster = {job: free_addresses(1) for job in ("ps", "worker")}
     server = tf.train.Server(cluster, "ps")
     try:
-        done = subprocess.run(
-            [oracle, "-c", MASTER, json.dumps(cluster)],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-        )
+        done = tensorflow.ended(MASTER, json.dumps(cluster))
     finally:
         server._stop()
-    assert done.stdout == EXPECTED, done.stderr
+    assert done.output == EXPECTED, done.errors

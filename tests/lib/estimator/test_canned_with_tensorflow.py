@@ -1,7 +1,6 @@
 """Canned estimators that begin here continue in TensorFlow, and the other way round."""
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -50,17 +49,14 @@ def ours(folder, kind, last):
 
 @pytest.mark.oracle
 @pytest.mark.parametrize("kind", ["baseline", "linear", "dnn", "combined"])
-def test_a_model_goes_on(tmp_path, oracle, kind):
+def test_a_model_goes_on(tmp_path, tensorflow, kind):
     folder = str(tmp_path / "logs")
 
     def theirs(last, exported):
-        found = subprocess.run(
-            [oracle, "-W", "ignore", "-c", PROGRAM, folder, kind, str(last), exported],
-            cwd=Path(canned_runs.__file__).parent,
-            capture_output=True, text=True, timeout=300,
-        )  # fmt: skip
-        assert found.returncode == 0, found.stderr
-        return json.loads(found.stdout.splitlines()[-1])
+        place = Path(canned_runs.__file__).parent
+        words = (folder, kind, str(last), exported)
+        printed = tensorflow.run(PROGRAM, *words, folder=place)
+        return json.loads(printed.splitlines()[-1])
 
     results, logits, path = ours(folder, kind, 4)
     evaluated, served = theirs(4, path)  # already there: it only evaluates

@@ -1,7 +1,6 @@
 """Models exported for several modes, and SavedModels as Estimators."""
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -41,15 +40,11 @@ def test_as_in_tensorflow(program):
 
 
 @pytest.mark.oracle
-def test_a_saved_model_goes_to_tensorflow_and_back(tmp_path, oracle):
+def test_a_saved_model_goes_to_tensorflow_and_back(tmp_path, tensorflow):
     made, path = estimator_exports.trained(tf, str(tmp_path))
-    command = [oracle, "-W", "ignore", "-c", PROGRAM, path, str(tmp_path / "theirs")]
-    found = subprocess.run(
-        command, cwd=Path(estimator_exports.__file__).parent,
-        capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
-    assert found.returncode == 0, found.stderr
-    evaluated, predicted, back = json.loads(found.stdout.splitlines()[-1])
+    place = Path(estimator_exports.__file__).parent
+    printed = tensorflow.run(PROGRAM, path, str(tmp_path / "theirs"), folder=place)
+    evaluated, predicted, back = json.loads(printed.splitlines()[-1])
     assert evaluated["global_step"] == 5
     made.train(estimator_exports.inputs(tf), steps=3)
     results = made.evaluate(estimator_exports.inputs(tf, 1))

@@ -1,14 +1,12 @@
 """Checkpoints of objects, and Savers, in eager programs; to and from TensorFlow."""
 
 import json
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import tfteach as tf
-from tests.conftest import find_oracle
 from tests.eagerly import eagerly as eagerly
 from tests.golden import eager_checkpoints
 
@@ -26,11 +24,11 @@ def test_as_tensorflow(name):
     assert eager_checkpoints.recorded(tf, name) == GOLDEN[name]
 
 
-def ask_tensorflow(task, path):
-    script = eager_checkpoints.__file__
-    command = [find_oracle(), script, task, str(path)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    return json.loads(done.stdout.splitlines()[-1])
+def ask(tensorflow, task, path):
+    place = Path(eager_checkpoints.__file__).parent
+    program = "import eager_checkpoints; eager_checkpoints.main()"
+    printed = tensorflow.run(program, task, str(path), folder=place)
+    return json.loads(printed.splitlines()[-1])
 
 
 def assert_same(ours, theirs):
@@ -40,12 +38,12 @@ def assert_same(ours, theirs):
 
 
 @pytest.mark.oracle
-def test_tensorflow_restores_ours(tmp_path):
+def test_tensorflow_restores_ours(tensorflow, tmp_path):
     path, values = eager_checkpoints.written(tf, "m")
-    assert_same(ask_tensorflow("read", tmp_path / path), values)
+    assert_same(ask(tensorflow, "read", tmp_path / path), values)
 
 
 @pytest.mark.oracle
-def test_ours_restores_tensorflows(tmp_path):
-    path, values = ask_tensorflow("write", tmp_path / "m")
+def test_ours_restores_tensorflows(tensorflow, tmp_path):
+    path, values = ask(tensorflow, "write", tmp_path / "m")
     assert_same(eager_checkpoints.read(tf, path), values)

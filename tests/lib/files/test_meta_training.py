@@ -2,7 +2,6 @@
 
 import base64
 import json
-import subprocess
 import zlib
 from pathlib import Path
 
@@ -67,7 +66,7 @@ print(json.dumps(meta_training.restore_and_train(tf, sys.argv[1])))
 
 
 @pytest.mark.oracle
-def test_training_goes_on_in_real_tensorflow(oracle, tmp_path):
+def test_training_goes_on_in_real_tensorflow(tensorflow, tmp_path):
     prefix = str(tmp_path / "ours")
     with tf.Graph().as_default():
         saver = meta_training.build(tf)
@@ -76,9 +75,5 @@ def test_training_goes_on_in_real_tensorflow(oracle, tmp_path):
             meta_training.train(tf, session, 0, meta_training.STEPS_BEFORE)
             saver.save(session, prefix)
     folder = str(Path(meta_training.__file__).parent)
-    done = subprocess.run(
-        [oracle, "-c", RESTORE, prefix, folder], capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout.splitlines()[-1])
+    found = json.loads(tensorflow.run(RESTORE, prefix, folder).splitlines()[-1])
     np.testing.assert_allclose(found, GOLDEN["losses"], rtol=1e-5)

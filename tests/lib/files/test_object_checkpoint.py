@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import subprocess
 import time
 from pathlib import Path
 
@@ -114,15 +113,12 @@ print(json.dumps(found))
 
 
 @pytest.mark.oracle
-def test_real_tensorflow_takes_up_ours(oracle, session):
+def test_real_tensorflow_takes_up_ours(tensorflow, session, tmp_path):
     checkpoint = objects.build(tf)
     objects.trained(tf, session)
     checkpoint.save("./ours")
-    done = subprocess.run(
-        [oracle, "-c", TAKE_UP, str(FOLDER.parent)], capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout.splitlines()[-1])
+    printed = tensorflow.run(TAKE_UP, str(FOLDER.parent), folder=tmp_path)
+    found = json.loads(printed.splitlines()[-1])
     assert found["values"] == objects.values(tf, session)
     np.testing.assert_allclose(found["loss"], session.run("loss:0"), rtol=1e-5)
     assert found["content"] == [7]

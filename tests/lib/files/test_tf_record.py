@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import struct
-import subprocess
 import threading
 import tracemalloc
 import zlib
@@ -15,6 +14,7 @@ from typing import Any
 import pytest
 
 import tfteach as tf
+from tests.forked_programs import Forks
 from tests.golden.tf_records import (
     FOLDER,
     KINDS,
@@ -94,7 +94,7 @@ for path, options in json.loads(sys.argv[1]):
 
 
 @pytest.mark.oracle
-def test_real_tensorflow_reads_ours(tmp_path: Path, oracle: str) -> None:
+def test_real_tensorflow_reads_ours(tmp_path: Path, tensorflow: Forks) -> None:
     messages = []
     for i in range(200):
         message = tf.train.SequenceExample()
@@ -105,13 +105,8 @@ def test_real_tensorflow_reads_ours(tmp_path: Path, oracle: str) -> None:
     for kind, made in (("", None), ("GZIP", options), ("ZLIB", "ZLIB")):
         write(tmp_path / f"f{kind}", messages, made)
         files.append((str(tmp_path / f"f{kind}"), kind))
-    done = subprocess.run(
-        [oracle, "-c", READ, json.dumps(files)],
-        check=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    )
-    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    printed = tensorflow.run(READ, json.dumps(files))
+    rows = [json.loads(line) for line in printed.splitlines()]
     assert rows == [list(range(200))] * 3
 
 

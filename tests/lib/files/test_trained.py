@@ -1,7 +1,6 @@
 """A model with variables of every kind goes from TensorFlow to us, and back."""
 
 import json
-import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -93,7 +92,7 @@ print(json.dumps(found))
 
 
 @pytest.mark.oracle
-def test_real_tensorflow_takes_up_ours(oracle, session, tmp_path, monkeypatch):
+def test_real_tensorflow_takes_up_ours(tensorflow, session, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     _, _, saver = trained.build(tf)
     session.run("init")
@@ -107,11 +106,8 @@ def test_real_tensorflow_takes_up_ours(oracle, session, tmp_path, monkeypatch):
     values = trained.values(tf, session)
     losses = trained.train(session, trained.STEPS_AFTER)
     folder = str(FOLDER.parent)
-    done = subprocess.run(
-        [oracle, "-c", TAKE_UP, folder, *V1], capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout.splitlines()[-1])
+    printed = tensorflow.run(TAKE_UP, folder, *V1, folder=tmp_path)
+    found = json.loads(printed.splitlines()[-1])
     assert found["values"] == found["sharded"] == values
     assert found["version_1"] == {name: values[name] for name in V1}
     np.testing.assert_allclose(found["losses"], losses, rtol=1e-5)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import gc
 import json
-import subprocess
 import weakref
 import zlib
 from collections.abc import Callable
@@ -16,6 +15,7 @@ import numpy as np
 import pytest
 
 import tfteach as tf
+from tests.forked_programs import Forks
 from tests.golden import functions
 from tests.test_golden_graphs import assert_same_nodes
 from tfteach.lib.functions import defun
@@ -79,7 +79,7 @@ def test_tensorflows_graphs_run_here(function: Callable[..., Any]) -> None:
 
 RUN_THERE = """
 import json, sys, tensorflow as tf
-for path, names in json.load(sys.stdin):
+for path, names in json.loads(sys.argv[1]):
     with tf.Graph().as_default() as graph:
         with open(path, "rb") as f:
             tf.import_graph_def(tf.GraphDef.FromString(f.read()), name="")
@@ -91,21 +91,14 @@ for path, names in json.load(sys.stdin):
 
 
 @pytest.mark.oracle
-def test_our_graphs_run_in_tensorflow(oracle: str, tmp_path: Path) -> None:
+def test_our_graphs_run_in_tensorflow(tensorflow: Forks, tmp_path: Path) -> None:
     rows = []
     for function in functions.GRAPHS:
         graph, tensors = functions.build(tf, function, Defun)
         path = tmp_path / function.__name__
         path.write_bytes(graph.as_graph_def().SerializeToString())
         rows.append((str(path), [t.name for t in tensors]))
-    done = subprocess.run(
-        [oracle, "-c", RUN_THERE],
-        input=json.dumps(rows),
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    lines = done.stdout.splitlines()[-len(rows) :]
+    lines = tensorflow.run(RUN_THERE, json.dumps(rows)).splitlines()[-len(rows) :]
     for function, line in zip(functions.GRAPHS, lines, strict=True):
         assert_values(json.loads(line), function)
 

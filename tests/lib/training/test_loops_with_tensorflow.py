@@ -1,7 +1,6 @@
 """A training that begins here continues in TensorFlow, and the other way round."""
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -43,17 +42,13 @@ def ours(folder, last):
 
 
 @pytest.mark.oracle
-def test_a_training_goes_on(tmp_path, oracle):
+def test_a_training_goes_on(tmp_path, tensorflow):
     folder = str(tmp_path / "logs")
 
     def theirs(last):
-        found = subprocess.run(
-            [oracle, "-W", "ignore", "-c", PROGRAM, folder, str(last)],
-            cwd=Path(training_loops.__file__).parent,
-            capture_output=True, text=True, timeout=300,
-        )  # fmt: skip
-        assert found.returncode == 0, found.stderr
-        return tuple(json.loads(found.stdout.splitlines()[-1]))
+        place = Path(training_loops.__file__).parent
+        printed = tensorflow.run(PROGRAM, folder, str(last), folder=place)
+        return tuple(json.loads(printed.splitlines()[-1]))
 
     assert ours(folder, 4) == (0, pytest.approx(0.75**4))
     assert theirs(8) == (4, pytest.approx(0.75**8))
