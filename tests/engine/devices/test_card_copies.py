@@ -82,6 +82,25 @@ def test_after_the_host_has_waited_nothing_is_in_use(copies: CardCopies) -> None
     np.testing.assert_array_equal(to_host(z), numbers(2.0))
 
 
+@pytest.mark.parametrize("has_waited", ["the host", "the stream"])
+def test_kernels_launched_after_a_wait_may_still_read(
+    copies: CardCopies, has_waited: str
+) -> None:
+    """An array outlives a run, as those of session handles and eager tensors do."""
+    x = copies.upload(numbers())
+    if has_waited == "the host":
+        copies.finish()
+    else:
+        copies.upload(numbers())  # freed at once, so that the next copy waits
+        kept = copies.upload(numbers())
+        assert kept is not None
+    z = CARD.add(x, 1.0)
+    del x
+    y = copies.upload(numbers())
+    assert waits_for_kernels(copies)
+    np.testing.assert_array_equal(to_host(z + y), 2 * numbers() + 1.0)
+
+
 def test_pinned_memory_is_kept_as_long_as_it_is_read(copies: CardCopies) -> None:
     for start in range(4):
         copies.upload(numbers(start))

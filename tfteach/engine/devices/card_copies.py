@@ -34,7 +34,7 @@ class CardCopies:
         self._stream: Any = None
         # Pinned memory, and the events after which it may be used again.
         self._staged: deque[tuple[Any, Any]] = deque()
-        # What was copied to the card since the host last waited for it.
+        # Arrays that `_stream` has filled, until kernels that read them have ended.
         self._uploaded: list[weakref.ref[Any]] = []
         self._lock = threading.Lock()
 
@@ -54,11 +54,11 @@ class CardCopies:
         kernels = cuda.get_current_stream()
         if self._stream is None:
             self._stream = cuda.Stream(non_blocking=True)
-        # CuPy keeps the memory of each stream apart, so that only another copy can have
-        # had this before.  If one was freed, kernels may not have read it yet.
-        if any(array() is None for array in self._uploaded):
+        # CuPy's pool keeps the memory of each stream apart: this copy can get only the
+        # memory of an earlier one, which kernels may not have read yet.
+        if freed := self._freed():
             self._stream.wait_event(kernels.record(cuda.Event(disable_timing=True)))
-            self._uploaded.clear()
+            self._forget(freed)
         with self._stream:
             made = self._xp.empty(staging.shape, staging.dtype)
             made.set(staging, stream=self._stream)
@@ -71,12 +71,19 @@ class CardCopies:
     def finish(self) -> None:
         """Wait until the card has computed everything."""
         with self._lock:
-            uploaded = self._uploaded.copy()
+            freed = self._freed()
         self._xp.cuda.get_current_stream().synchronize()
-        with self._lock:  # another thread may have copied in the meantime
-            known = set(map(id, uploaded))
-            self._uploaded = [a for a in self._uploaded if id(a) not in known]
+        with self._lock:
+            self._forget(freed)
             self._release()
+
+    def _freed(self) -> list[weakref.ref[Any]]:
+        """The uploaded arrays that no later kernel can read."""
+        return [array for array in self._uploaded if array() is None]
+
+    def _forget(self, freed: list[weakref.ref[Any]]) -> None:
+        known = set(map(id, freed))  # equality is that of the arrays
+        self._uploaded = [a for a in self._uploaded if id(a) not in known]
 
     def download(self, value: Any) -> Download:
         """A copy on the host, as soon as it is waited for."""

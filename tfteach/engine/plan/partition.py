@@ -181,13 +181,13 @@ class _Partitioner:
                     target = (
                         (node.device.host or self.host) if i in args else node.device
                     )
-                    node.inputs[i] = self.moved(edge, target)
+                    node.inputs[i] = self.moved(edge, target, node)
             self.nodes.append(node)
         step.fetches = [self.moved(edge, self.host) for edge in step.fetches]
         step.nodes = self.nodes
 
-    def moved(self, edge: Edge, target: Device) -> Edge:
-        """The edge's value on `target`."""
+    def moved(self, edge: Edge, target: Device, reader: Node | None = None) -> Edge:
+        """The edge's value on `target`, for `reader` or to be fetched."""
         source = edge.node.device
         if source is target or self.tensor(edge).dtype.name in UNCOPIED:
             return edge
@@ -202,8 +202,12 @@ class _Partitioner:
         receiver = Recv(name, source, target, self.transfers)
         sent = Edge(self.half(sender, edge, source, prefix), 0)
         result = Edge(self.half(receiver, sent, target, prefix), 0)
-        if not carries_reference(edge):  # each consumer reads the variable separately
+        if not carries_reference(edge):
             self.received[edge, target] = result
+        elif reader is not None:
+            # Each reader has a copy, made after what the reader waits for.  In
+            # TensorFlow the variable may be sent before.
+            sent.node.control = list(reader.control)
         return result
 
     def half(self, spec: Op, edge: Edge, device: Device, prefix: str) -> Node:
