@@ -84,6 +84,42 @@ def test_an_error_ends_the_run_while_another_function_waits() -> None:
         event.set()
 
 
+@pytest.mark.parametrize("in_a_branch", [False, True])
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize(
+    ("raised", "expected"),
+    [
+        (SystemExit(3), (tf.errors.UnknownError, "SystemExit: 3")),  # TensorFlow's
+        (GeneratorExit(), (tf.errors.UnknownError, "GeneratorExit: ")),
+        (KeyboardInterrupt("^C"), (KeyboardInterrupt, "C")),
+    ],
+)
+def test_whatever_a_function_raises_ends_the_run(
+    raised: BaseException, expected: Any, count: int, in_a_branch: bool
+) -> None:
+    def fail() -> None:
+        raise raised
+
+    x = tf.placeholder(tf.bool, [])
+    fetches = [call(fail), call(lambda: np.float32(1.0))][:count]
+    if in_a_branch:
+        fetches.append(tf.cond(x, lambda: 1.0, lambda: 2.0))
+    with tf.Session() as session:
+        kind, message = expected
+        with pytest.raises(kind, match=message):
+            session.run(fetches, {x: True})
+        assert session.run(tf.constant(2.0)) == 2.0
+
+
+def test_a_function_of_constants_is_called_while_planning() -> None:
+    """Its part must not wait for a call that no run makes."""
+    three = tf.py_func(lambda t: t + 1, [2.0], tf.float32, stateful=False)
+    waiting = tf.FIFOQueue(1, tf.float32, [[]])
+    put = waiting.enqueue([three * 2.0])
+    with tf.Session() as session:
+        assert session.run([put, waiting.dequeue(), three]) == [None, 6.0, 3.0]
+
+
 def test_functions_in_a_row_need_no_threads() -> None:
     first = call(lambda: np.float32(threading.get_ident() % 1000))
     second = call(lambda x: x, first)

@@ -142,6 +142,31 @@ def test_variables_are_read_anew_by_each_reader() -> None:
             assert got[1].tolist() == [i + 1, i + 1]
 
 
+@pytest.mark.parametrize("is_traced", [False, True])
+def test_a_variable_is_sent_after_what_its_reader_waits_for(is_traced: bool) -> None:
+    """Also where nodes run as soon as they can, as beside queues; see `Node.control`.
+
+    TensorFlow sends it as soon as it can: the value before, or the one after.
+    """
+    tfteach.simulate_gpus(1)
+    queue = tf.FIFOQueue(2, tf.float32, [[]])
+    taken = queue.dequeue()
+    with tf.device("/gpu:0"):
+        v = tf.Variable(1.0, name="v")
+        bump = v.assign_add(taken)
+    with tf.control_dependencies([bump]), tf.device("/cpu:0"):
+        after = v.read_value() * 1.0
+    fetches = [after, queue.enqueue(2.0)]
+    more: dict[str, Any] = {}
+    if is_traced:
+        options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
+        more = {"options": options, "run_metadata": tf.RunMetadata()}
+    with tf.Session() as sess:
+        sess.run(v.initializer)
+        for i in range(3):
+            assert sess.run(fetches, **more) == [2.0 * i + 3.0, None]
+
+
 def test_strings_and_shapes_cross() -> None:
     tfteach.simulate_gpus(1)
     with tf.device("/cpu:0"):

@@ -20,7 +20,7 @@ from tfteach.framework.waiting import slice_s
 
 def may_wait(node: Node) -> bool:
     """Whether the node may wait for another one, directly or in a user's function."""
-    return node.spec.calls_python or node.spec.may_wait
+    return node.values is None and (node.spec.calls_python or node.spec.may_wait)
 
 
 def waiting_nodes(step: Step) -> list[Node]:
@@ -65,7 +65,7 @@ class ConcurrentCalls:
     def __init__(self) -> None:
         self._count = 0
         self._waiting = 0  # those that a cancellation ends
-        self._ended: SimpleQueue[tuple[Any, bool, Any, Exception | None]] = (
+        self._ended: SimpleQueue[tuple[Any, bool, Any, BaseException | None]] = (
             SimpleQueue()
         )
 
@@ -92,7 +92,7 @@ class ConcurrentCalls:
         def run() -> None:
             try:
                 result = context.run(function, *arguments)
-            except Exception as error:
+            except BaseException as error:  # the caller's thread raises it
                 self._ended.put((tag, is_cancellable, None, error))
             else:
                 self._ended.put((tag, is_cancellable, result, None))
@@ -103,7 +103,7 @@ class ConcurrentCalls:
         self._count += 1
         self._waiting += is_cancellable
 
-    def wait(self) -> tuple[Any, Any, Exception | None]:
+    def wait(self) -> tuple[Any, Any, BaseException | None]:
         """The tag of the next call to finish, its result, and its error or None."""
         while True:
             try:

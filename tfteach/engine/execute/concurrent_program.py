@@ -278,6 +278,7 @@ def _run(
                 ended |= call.bit
         if not ended and calls:
             ended = _end(registers, calls)
+        assert ended or not left, "a part waits for an op that was never called"
         if deadline is not None:
             deadline.check()
         done |= ended
@@ -309,8 +310,10 @@ def _begin(call: Call, registers: list[Any], calls: ConcurrentCalls) -> bool:
 def _end(registers: list[Any], calls: ConcurrentCalls) -> int:
     """The bit of the next call to end."""
     call, result, error = calls.wait()
-    if error is not None:
+    if isinstance(error, Exception):
         raise_blaming(error, call.instruction)
+    if error is not None:
+        raise error
     _set(call.instruction, result, registers)
     bit: int = call.bit
     return bit

@@ -47,12 +47,12 @@ _numbers = itertools.count()
 _free_tokens: list[str] = []
 
 # Python exception -> the OpError that TF raises for it.
-_CLASSES: tuple[tuple[tuple[type[Exception], ...], type[errors.OpError]], ...] = (
+_CLASSES: tuple[tuple[tuple[type[BaseException], ...], type[errors.OpError]], ...] = (
     ((ValueError, TypeError), errors.InvalidArgumentError),
     ((StopIteration,), errors.OutOfRangeError),
     ((MemoryError,), errors.ResourceExhaustedError),
     ((NotImplementedError,), errors.UnimplementedError),
-    ((Exception,), errors.UnknownError),
+    ((BaseException,), errors.UnknownError),
 )
 _UNSUPPORTED = {
     "M": "NPY_DATETIME",
@@ -103,7 +103,9 @@ def call_function(
     try:
         with outside_transactions():
             result = function.call(*arguments)
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # in TensorFlow sys.exit() also ends just the run
         kind = next(k for classes, k in _CLASSES if isinstance(error, classes))
         frames = traceback.format_tb(error.__traceback__)[1:]
         raise kind(
