@@ -130,7 +130,7 @@ def test_one_thread_for_two_devices() -> None:
         "one thread": 40,
         "waiting for the host": 15,
     }
-    assert "at the same time, the step could take 50.0 us of its 95.0 us" in str(path)
+    assert "at the same time, the step could take 55.0 us of its 95.0 us" in str(path)
     told = critical_path_of(run._replace(one_thread="a loop stands on both"))
     assert told.sentence == f"{path.sentence} They cannot: a loop stands on both."
     waits = {idle.lane: dict(idle.waits) for idle in path.idle}
@@ -339,3 +339,15 @@ def test_why_an_op_matters() -> None:
         "The compute of CPU:0 bounds the step."
     )
     assert path.why("c") == ""
+
+
+def test_devices_that_need_each_other_gain_no_time_beside_each_other() -> None:
+    """The time between the ops of a chain is not that of one thread."""
+    run = times(
+        op("a", GPU0, 0, 10, thread=7),
+        op("b", GPU1, 20, 10, "a", thread=7),
+        op("c", CPU, 40, 10, "b", thread=7),
+    )
+    path = critical_path_of(run)
+    assert path.is_shared
+    assert path.sentence.endswith("the compute of GPU:1 20%.")

@@ -128,7 +128,8 @@ class CriticalPath(NamedTuple):
       parts: the path, from the run's start to its end.
       bounds: what it is due to, the largest share first.
       idle: an `Idle` for each device, in the order of their lanes.
-      beside_us: the duration if devices worked at the same time, each op as long.
+      beside_us: the duration if devices worked at the same time, each op as long and
+        nothing between ops.
       chain_us: the longest chain of ops that need each other's results: no number of
         devices or threads makes the run shorter.
       is_modelled: True if times come from the model of a card.
@@ -163,10 +164,12 @@ class CriticalPath(NamedTuple):
 
     def _could_be(self) -> str:
         why = f" They cannot: {self.one_thread}." if self.one_thread else ""
-        if self.is_shared and self.beside_us < 0.9 * self.wall_us:
+        shared_us = sum(b.elapsed_us for b in self.bounds if b.kind == "thread")
+        if self.is_shared and shared_us > 0.1 * self.wall_us:
             return (
                 " If its devices worked at the same time, the step could take "
-                f"{time_text(self.beside_us)} of its {time_text(self.wall_us)}.{why}"
+                f"{time_text(self.wall_us - shared_us)} of its "
+                f"{time_text(self.wall_us)}.{why}"
             )
         if len(self.idle) == 1 and self.chain_us < 0.9 * self.wall_us:
             return (

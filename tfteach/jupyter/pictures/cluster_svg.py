@@ -12,6 +12,7 @@ from tfteach.jupyter.pictures.graph_svg import EDGE, FETCH, FONT, INK, MUTED, RE
 WIDTH = 760
 LEFT = 150  # of the machines, beside the client
 BOX, LINE, GAP = 184, 17, 92
+CLOSE = 40  # the gap if no messages pass it
 MOST_VARIABLES = 3
 # state -> fill, line, dashes, sign
 LOOKS = {
@@ -27,20 +28,21 @@ def cluster_svg(facts: ClusterFacts) -> str:
     """A box for each task, and arrows for the messages of the step between them."""
     servers = [task for task in facts.tasks if task.name.startswith("ps:")]
     others = [task for task in facts.tasks if not task.name.startswith("ps:")]
+    messages = () if facts.step is None else facts.step.messages
+    left_of_all, gap = (LEFT, GAP) if messages else (16, CLOSE)
     top = 44.0
     places: dict[str, Place] = {}
     for row in (servers, others):
         if not row:
             continue
         height = max(_height(task) for task in row)
-        room = (WIDTH - LEFT - 16) / len(row)
+        room = (WIDTH - left_of_all - 16) / len(row)
         width = min(BOX, room - 14)
         for number, task in enumerate(row):
-            left = LEFT + room * number + (room - width) / 2
+            left = left_of_all + room * number + (room - width) / 2
             places[task.name] = (left, top, width, height)
-        top += height + GAP
-    bottom = top - GAP + 20
-    messages = () if facts.step is None else facts.step.messages
+        top += height + gap
+    bottom = top - gap + 20
     parts = [_text(12, 24, facts.summary, INK, size=14, weight="bold")]
     if messages:
         places[CLIENT] = (12, bottom - 76, 92, 46)
@@ -131,7 +133,11 @@ def _ways(messages: Sequence[Message], places: dict[str, Place]) -> list[str]:
         at = 0.34 if shift else 0.5
         x, y = x1 + (x2 - x1) * at, y1 + (y2 - y1) * at
         room = 1000.0 if upright else abs(x2 - x1)
-        labels.append(_label(x, y, _said(here, room)))
+        words = _said(here, room)
+        if not upright:  # between the machines
+            half = _width(words) / 2
+            x = max(min(x1, x2) + half, min(max(x1, x2) - half, x))
+        labels.append(_label(x, y, words))
     return [*lines, *labels]
 
 
@@ -145,7 +151,7 @@ def _said(messages: list[Message], room: float) -> str:
     name = name if len(name) <= 30 else f"…{name[-29:]}"
     size = "" if message.is_order or not message.size else f", {message.size}"
     words = f"{name}{size}"
-    return words if 6 * len(words) + 12 < room else "1 tensor"
+    return words if _width(words) < room else "1 tensor"
 
 
 def _ends(a: Place, b: Place, shift: float) -> tuple[float, float, float, float, bool]:
@@ -163,8 +169,12 @@ def _ends(a: Place, b: Place, shift: float) -> tuple[float, float, float, float,
     return x1, y1, x2, y2, False
 
 
+def _width(words: str) -> int:
+    return 6 * len(words) + 12
+
+
 def _label(x: float, y: float, words: str) -> str:
-    width = 6 * len(words) + 12
+    width = _width(words)
     left = max(2.0, min(WIDTH - width - 2.0, x - width / 2))
     return (
         f'<rect x="{left:.1f}" y="{y - 9:.1f}" width="{width}" height="18" rx="9" '

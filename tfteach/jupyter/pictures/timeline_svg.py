@@ -83,7 +83,7 @@ def timeline_svg(times: StepTimes, path: CriticalPath) -> str:
                 f"<title>{html.escape(_title(op))}</title></rect>"
             )
             room = width if after is None else min(width, at(after.start_us) - x)
-            if room > 7 * len(op.op_type):
+            if room > 6.6 * len(op.op_type) + 8:
                 parts.append(text_at(x + 5, y + 20, op.op_type, INK))
     parts += _path_line(path, lanes, top, at)
     y = top + LANE * len(lanes)
@@ -117,7 +117,7 @@ def _bounds(path: CriticalPath, y: float) -> list[str]:
             f"<title>{html.escape(words)}</title></rect>"
         )
         for said in (words, f"{bound.label} {bound.share:.0%}"):
-            if width > 6.4 * len(said):
+            if width > 6.4 * len(said) + 12:
                 parts.append(text_at(x + 6, y + 13, said, INK))
                 break
         x += width
