@@ -164,7 +164,7 @@ def test_files_that_hold_no_certificates(tmp_path):
     cert, key = OURS["certificate"], OURS["key"]
     with pytest.raises(tf.errors.NotFoundError, match=r"private key .*absent\.key"):
         use_certificates(cert, file("absent.key"))
-    with pytest.raises(tf.errors.InvalidArgumentError, match="no PEM file"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="not a PEM file"):
         use_certificates(roots=str(text))
     with pytest.raises(tf.errors.InvalidArgumentError, match="is not the key of"):
         use_certificates(cert, file("task_other.key"))

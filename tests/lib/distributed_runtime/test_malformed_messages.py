@@ -87,7 +87,7 @@ TENSORS = {
 
 
 @pytest.mark.parametrize("fed", TENSORS.values(), ids=TENSORS)
-def test_tensors_that_are_none(channel, session, fed):
+def test_malformed_tensors(channel, session, fed):
     step = protos.RunStepRequest(session_handle=session, fetch=["y:0"])
     step.feed.add(name="x:0").tensor.CopyFrom(fed)
     part = protos.RunGraphRequest(graph_handle="none")
@@ -138,7 +138,7 @@ HANDLES = {
 
 
 @pytest.mark.parametrize(("method", "expected"), HANDLES.items())
-def test_handles_of_nothing(channel, method, expected):
+def test_unknown_handles(channel, method, expected):
     # Of sessions that were closed, too: the server forgets them.
     kind, message = refusal(channel, method, chunk(b"\x0a", b"nope"))
     assert (kind, message[: len(expected[1])]) == expected
@@ -184,7 +184,7 @@ NAMES = {
 
 
 @pytest.mark.parametrize(("fields", "message"), NAMES.values(), ids=NAMES)
-def test_names_of_nothing(channel, session, fields, message):
+def test_unknown_names(channel, session, fields, message):
     request = protos.RunStepRequest(session_handle=session, **fields)
     found = refusal(channel, "MasterService/RunStep", request)
     assert found == (tf.errors.NotFoundError, message)
@@ -193,7 +193,7 @@ def test_names_of_nothing(channel, session, fields, message):
 @pytest.mark.parametrize(
     "key", ["", "a;b;c", f"{OWN}/device:CPU:0;zz;{OWN}/device:CPU:0;x;0:0", "a;1;b;c;d"]
 )
-def test_rendezvous_keys_of_nothing(channel, key):
+def test_malformed_rendezvous_keys(channel, key):
     request = protos.RecvTensorRequest(step_id=1, rendezvous_key=key)
     kind, _ = refusal(channel, "WorkerService/RecvTensor", request)
     assert kind is tf.errors.InvalidArgumentError
@@ -236,7 +236,7 @@ def test_a_client_refuses_large_answers(own_server, session, limited):
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "1e6", "many"])
-def test_limits_that_are_none(monkeypatch, text):
+def test_invalid_limits(monkeypatch, text):
     monkeypatch.setenv("TFTEACH_MAX_MESSAGE_BYTES", text)
     with pytest.raises(tf.errors.InvalidArgumentError, match="TFTEACH_MAX_MESSAGE"):
         tf.train.Server.create_local_server()

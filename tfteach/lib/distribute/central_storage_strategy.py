@@ -24,11 +24,11 @@ from tfteach.variables.base import VariableAggregation
 
 @export("distribute.experimental.CentralStorageStrategy")
 class CentralStorageStrategy(Strategy):
-    """One replica per device; all of them use the same variables, on one device.
+    """One replica per device, and variables on one device that all replicas share.
 
     Each replica computes gradients of its part of a batch; their sum updates the
-    variables where they stand.  Copying a variable to each replica costs time, but only
-    one device needs memory for variables and for what optimizers remember of them.
+    variables where they are stored. Copying a variable to each replica takes time, but
+    only one device needs memory for variables and optimizer slots.
 
     Args:
       compute_devices: the replicas' devices; None for all GPUs, or the CPU if there are
@@ -110,4 +110,4 @@ class CentralStorageExtended(MirroredExtended):
 
 
 class AggregatingVariable(MirroredVariable):
-    """A variable of all replicas, whose assignments become one."""
+    """A variable shared by all replicas, whose assignments are aggregated."""

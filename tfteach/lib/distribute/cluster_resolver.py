@@ -1,4 +1,4 @@
-"""`tf.distribute.cluster_resolver`: who tells a process its cluster and its task.
+"""`tf.distribute.cluster_resolver`: how a process learns its cluster and its task.
 
 Source: python/distribute/cluster_resolver/{cluster_resolver,
 tfconfig_cluster_resolver}.py.
@@ -61,8 +61,7 @@ class ClusterResolver(ABC):
         """The target of sessions.
 
         Args:
-          task_type, task_id: the task whose server is asked for; by default that which
-            the resolver chooses.
+          task_type, task_id: the task to connect to; by default the resolver's choice.
           rpc_layer: the protocol; by default the resolver's.
         """
         raise NotImplementedError
@@ -73,7 +72,7 @@ class ClusterResolver(ABC):
         task_id: int | None = None,
         config_proto: Proto | None = None,
     ) -> Mapping[str, int]:
-        """The number of devices of each type, which a session on the master lists.
+        """The number of devices of each type, as listed by a session on the master.
 
         In an eager program CPUs do not count, as in TensorFlow.
 
@@ -111,14 +110,14 @@ class SimpleClusterResolver(ClusterResolver):
 
     Args:
       cluster_spec: a ClusterSpec.
-      master: the target of sessions, unless `master()` is asked for a task's.
+      master: the target of sessions, unless `master()` names a task.
       task_type, task_id: this process's task.
       environment: what `environment` returns.
       num_accelerators: what `num_accelerators()` returns; `{}` if None.
       rpc_layer: the protocol of the cluster, such as "grpc".
 
     Raises:
-      TypeError: `cluster_spec` is no ClusterSpec, or `master` no string.
+      TypeError: `cluster_spec` is not a ClusterSpec, or `master` not a string.
 
     Example:
       >>> cluster = tf.train.ClusterSpec({"worker": ["a:1", "b:1"]})
@@ -169,7 +168,7 @@ class SimpleClusterResolver(ClusterResolver):
 
     @property
     def environment(self) -> str | None:
-        """What was given."""
+        """As given."""
         return self._environment
 
     def num_accelerators(
@@ -178,7 +177,7 @@ class SimpleClusterResolver(ClusterResolver):
         task_id: int | None = None,
         config_proto: Proto | None = None,
     ) -> Mapping[str, int]:
-        """What was given, for each task; no session is made."""
+        """As given, for any task; no session is created."""
         return self._num_accelerators or {}
 
 
@@ -187,14 +186,14 @@ class SimpleClusterResolver(ClusterResolver):
     "contrib.cluster_resolver.UnionClusterResolver",
 )
 class UnionClusterResolver(ClusterResolver):
-    """Several resolvers as one, of which the first also tells all but the cluster.
+    """Merges the clusters of several resolvers; all else is the first one's.
 
     Args:
       *args: the resolvers.
       **kwargs: `task_type`, `task_id` and `rpc_layer`, instead of the first one's.
 
     Raises:
-      TypeError: an argument is no ClusterResolver.
+      TypeError: an argument is not a ClusterResolver.
       ValueError: there is none, or a keyword is unknown.
 
     Example:
@@ -223,11 +222,11 @@ class UnionClusterResolver(ClusterResolver):
     def cluster_spec(self) -> ClusterSpec:
         """The tasks of all resolvers.
 
-        A job's lists of addresses follow each other; if one resolver numbers the
-        addresses, the numbers count.
+        Lists of a job's addresses are concatenated, unless a resolver gives task
+        indices: then all are merged by index.
 
         Raises:
-          KeyError: two resolvers have a task of the same number.
+          KeyError: two resolvers have a task with the same index.
         """
         jobs: dict[str, list[dict[int, str] | list[str]]] = {}
         for resolver in self._resolvers:
@@ -285,7 +284,7 @@ class UnionClusterResolver(ClusterResolver):
         task_id: int | None = None,
         config_proto: Proto | None = None,
     ) -> Mapping[str, int]:
-        """What the first resolver says."""
+        """As the first resolver answers."""
         first = self._resolvers[0]
         return first.num_accelerators(task_type, task_id, config_proto)
 
@@ -301,7 +300,7 @@ class TFConfigClusterResolver(ClusterResolver):
     "index": 0}, "rpc_layer": "grpc"}`, and is read at each call.
 
     Args:
-      task_type, task_id, rpc_layer: instead of what TF_CONFIG says.
+      task_type, task_id, rpc_layer: override TF_CONFIG.
       environment: what `environment` returns.
 
     Example:
@@ -344,7 +343,7 @@ class TFConfigClusterResolver(ClusterResolver):
     def task_id(self) -> int | None:
         """The index of this process's task, or None.
 
-        As in TensorFlow, that of TF_CONFIG counts unless `task_type` was given.
+        As in TensorFlow, TF_CONFIG's index is used unless `task_type` was given.
 
         Raises:
           TypeError: `task_type` was given without `task_id`.
@@ -372,7 +371,7 @@ class TFConfigClusterResolver(ClusterResolver):
 
     @property
     def environment(self) -> str | None:
-        """What was given."""
+        """As given."""
         return self._environment
 
     def cluster_spec(self) -> ClusterSpec:

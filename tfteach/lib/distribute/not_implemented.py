@@ -1,4 +1,4 @@
-"""Strategies and resolvers that are not implemented; their errors say what is."""
+"""Strategies and resolvers that are not implemented; their errors name alternatives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Threads for calls, as many as there are calls: a call may wait for another one."""
+"""A pool of threads without a limit: a call may wait for another one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _IDLE_S = 30.0
 
 
 class CallThreads(Executor):
-    """Daemon threads that are reused, and end when there is nothing to do."""
+    """Reuses daemon threads, which end after some idle time."""
 
     def __init__(self) -> None:
         self._work: SimpleQueue[Callable[[], None]] = SimpleQueue()
@@ -32,7 +32,7 @@ class CallThreads(Executor):
         return future
 
     def start(self, run: Callable[[], None]) -> None:
-        """Call a function that raises nothing on a thread."""
+        """Run a function that does not raise on a thread of the pool."""
         with self._lock:
             self._work.put(run)
             if self._idle > 0:
@@ -52,7 +52,7 @@ class CallThreads(Executor):
                         return
                 continue
             run()
-            del run  # what the call refers to ends with it
+            del run  # release what the call refers to
             with self._lock:
                 self._idle += 1
 

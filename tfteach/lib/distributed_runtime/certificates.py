@@ -1,6 +1,6 @@
-"""Certificates of this process, for servers and sessions that talk by TLS.
+"""Certificates of this process, for servers and sessions that use TLS.
 
-TensorFlow 1.15 knows no TLS: the protocol "grpc+tls" and targets "grpc+tls://host:port"
+TensorFlow 1.15 has no TLS: the protocol "grpc+tls" and targets "grpc+tls://host:port"
 are ours.
 """
 
@@ -51,22 +51,22 @@ def use_certificates(
 ) -> None:
     """Set the certificates of this process's servers and sessions.
 
-    It is the same as the environment variables TFTEACH_TLS_CERTIFICATE, TFTEACH_TLS_KEY
-    and TFTEACH_TLS_ROOTS, which hold names of files, too.
+    The environment variables TFTEACH_TLS_CERTIFICATE, TFTEACH_TLS_KEY and
+    TFTEACH_TLS_ROOTS name such files, too.
 
     Args:
-      certificate: a PEM file: the certificate with which this process says who it is.
-        Its name must be the host in the addresses of the cluster.
-      key: a PEM file: its private key.
-      roots: a PEM file: the roots of the certificates that other processes must have;
-        by default those of this machine.
-      mutual: whether this process's servers refuse clients that have no certificate of
-        these roots.  Without `roots` they accept all.
+      certificate: a PEM file with this process's certificate, issued for the host of
+        its address in the cluster.
+      key: a PEM file with its private key.
+      roots: a PEM file with the root certificates of other processes; by default those
+        of this machine.
+      mutual: whether this process's servers reject clients without a certificate from
+        these roots. Without `roots` they accept all clients.
 
     Raises:
       NotFoundError: a file does not exist.
-      InvalidArgumentError: a file holds something else, the key is that of another
-        certificate, or only one of the two is given.
+      InvalidArgumentError: a file is not PEM, the key does not match the certificate,
+        or only one of the two is given.
 
     Example:
       Each task of a cluster, before its server:
@@ -125,7 +125,7 @@ def _contents(path: str | None, what: str) -> bytes | None:
         text = f"Cannot read the {what} of this process's TLS: {error}"
         raise errors.NotFoundError(None, None, text) from None
     if b"-----BEGIN " not in found:
-        text = f"{path} is no PEM file, which the {what} must be"
+        text = f"{path} is not a PEM file, which the {what} must be"
         raise errors.InvalidArgumentError(None, None, text)
     return found
 
@@ -141,7 +141,7 @@ def secure_channel(address: str) -> Any:
 def check_handshake(address: str, timeout_s: float) -> None:
     """Find out if a server refuses this process, rather than being absent.
 
-    gRPC retries for ever, and reports both in the same words.
+    gRPC retries forever, and reports both with the same message.
 
     Raises:
       UnavailableError: there is a server, but one of the two refuses the other.

@@ -18,27 +18,26 @@ from tfteach.lib.distributed_runtime.certificates import (
 )
 from tfteach.lib.distributed_runtime.channel_options import channel_options, grpc_module
 
-# How long to wait for a server that does not answer yet, in seconds; TensorFlow waits
-# for ever.
+# Seconds to wait for a server that is not up yet; TensorFlow waits forever.
 CONNECT_TIMEOUT_S = 60.0
-# A server that does not answer for so long is asked whether it still lives, and has so
-# long to answer, in seconds.
+# A server that has been silent for SILENCE_S seconds is pinged, and must respond within
+# ALIVE_TIMEOUT_S seconds.
 SILENCE_S = 15.0
 ALIVE_TIMEOUT_S = 10.0
-_LOOKS_EVERY_S = 1.0  # why no connection comes about
+_LOOKS_EVERY_S = 1.0  # for the reason why there is no connection
 _TOO_LARGE = "message larger than max"
 _WHOSE_LIMIT = (
     "The process that received it has set this limit: see "
     "tfteach.distributed.limit_messages."
 )
-_REMOVED = "Stream removed"  # gRPC's words for a server that came back
+_REMOVED = "Stream removed"  # gRPC's message if the server has restarted
 
 
 def checked_address(address: str) -> str:
-    """`host:port`.
+    """The address, which must have the form `host:port`.
 
     Raises:
-      InvalidArgumentError: it is nothing of that kind.
+      InvalidArgumentError: it does not have this form.
     """
     host, _, port = address.rpartition(":")
     if not host or not port.isdigit():
@@ -62,15 +61,15 @@ class Connection(Protocol):
 
 
 class Channel:
-    """A connection to one process, made by the first call.
+    """A connection to one process, established by the first call.
 
     Args:
       address: `host:port`.
-      is_secure: whether it is encrypted, and both ends have certificates.
+      is_secure: whether it uses TLS.
 
     Raises:
-      InvalidArgumentError: `address` is nothing of that kind, or the certificates of
-        this process are no certificates.
+      InvalidArgumentError: `address` is malformed, or a certificate of this process is
+        invalid.
     """
 
     def __init__(self, address: str, is_secure: bool = False) -> None:
@@ -98,8 +97,9 @@ class Channel:
           method: service and name, such as "MasterService/RunStep".
           request: the message.
           timeout_s: the deadline of the call and of connecting; 0 for none.
-          waits_for_server: True to wait for a server that is not there yet, for
-            `CONNECT_TIMEOUT_S` if there is no deadline; else the call fails at once.
+          waits_for_server: whether to wait for a server that is not up yet: until the
+            deadline, or for `CONNECT_TIMEOUT_S` without one. Otherwise the call fails
+            at once.
 
         Raises:
           OpError: the class of the status that the server, or gRPC, answers.
@@ -109,11 +109,11 @@ class Channel:
         return self.wait(self.start(method, request, timeout_s))
 
     def start(self, method: str, request: bytes, timeout_s: float = 0.0) -> Any:
-        """Begin a call; gRPC's future of its answer."""
+        """Start a call; returns gRPC's future of the answer."""
         return self._stub(method).future(request, timeout=timeout_s or None)
 
     def block(self, method: str, request: bytes, timeout_s: float = 0.0) -> bytes:
-        """The answer of a call that nothing interrupts, not even Ctrl-C.
+        """Make a blocking call, which not even Ctrl-C interrupts.
 
         Raises:
           OpError: the class of the status that the server, or gRPC, answers.
@@ -133,16 +133,16 @@ class Channel:
             return stub
 
     def wait(self, future: Any) -> bytes:
-        """The answer of a begun call; Ctrl-C cancels it.
+        """Wait for the answer of a started call; Ctrl-C cancels it.
 
         Raises:
-          UnavailableError: the process has gone, or does not answer any more.
+          UnavailableError: the process is gone, or has stopped responding.
           OpError: the class of any other status.
         """
         grpc = grpc_module()
         asks_s = time.monotonic() + SILENCE_S
         try:
-            while True:  # asleep in C the main thread would not notice a Ctrl-C
+            while True:  # a main thread blocked in C would not notice Ctrl-C
                 try:
                     answer: bytes = future.result(timeout=slice_s(SILENCE_S))
                     return answer
@@ -159,7 +159,7 @@ class Channel:
             raise
 
     def check_alive(self) -> None:
-        """Ask whether the process still answers.
+        """Check that the process still responds.
 
         Raises:
           UnavailableError: it does not.
@@ -207,7 +207,7 @@ class Channel:
             ready.cancel()
 
     def _give_up(self) -> None:
-        """Let the next call connect: gRPC would try again and again until then."""
+        """Close the channel, which would retry forever, and open another one."""
         with self._lock:
             old, self._channel = self._channel, self._new_channel()
             self._methods.clear()
@@ -224,7 +224,7 @@ class Channel:
         )
 
     def close(self) -> None:
-        """End the connection; calls that wait end with CancelledError."""
+        """Close the connection; pending calls fail with CancelledError."""
         self._channel.close()
 
 
@@ -256,7 +256,7 @@ _channels_lock = threading.Lock()
 
 
 def shared_channel(address: str, is_secure: bool = False) -> Channel:
-    """The connection to an address that all sessions of this process use."""
+    """The connection to an address, shared by all sessions of this process."""
     key = address, is_secure
     with _channels_lock:
         if key not in _channels:

@@ -14,8 +14,8 @@ _limit_bytes: int | None = None
 _OPTIONS = (
     ("grpc.max_send_message_length", -1),
     ("grpc.enable_http_proxy", 0),
-    # A tensor is sent without waiting for the window to grow: 20 MB take 1.6 times as
-    # long by gRPC's own estimate of the bandwidth.
+    # Send large tensors without waiting for the window to grow: with gRPC's bandwidth
+    # estimation 20 MB take 1.6 times as long.
     ("grpc.http2.bdp_probe", 0),
     ("grpc.http2.lookahead_bytes", 8 << 20),
     ("grpc.enable_retries", 0),
@@ -26,16 +26,15 @@ _OPTIONS = (
 
 
 def limit_messages(size_bytes: int | None) -> None:
-    """Refuse messages above a size.
+    """Limit the size of the messages that this process accepts.
 
-    It holds for the servers of this process that are made afterwards, and for
-    connections to addresses that it has not called before; sessions on servers of the
-    same process send no messages.  The other end gets a ResourceExhaustedError.
-    TensorFlow has no limit, and neither has tfteach by default.  It is the same as the
-    environment variable TFTEACH_MAX_MESSAGE_BYTES.
+    The limit applies to servers created afterwards, and to connections to addresses not
+    used before; sessions on a server in their own process send no messages. The other
+    end gets a ResourceExhaustedError. By default there is no limit, as in TensorFlow.
+    The environment variable TFTEACH_MAX_MESSAGE_BYTES sets it, too.
 
     Args:
-      size_bytes: the largest message; None for messages of any size.
+      size_bytes: the maximum size of a message; None for no limit.
 
     Raises:
       InvalidArgumentError: it is not positive.
@@ -53,7 +52,7 @@ def limit_messages(size_bytes: int | None) -> None:
 
 def _check(size_bytes: int, name: str) -> None:
     if size_bytes <= 0:
-        text = f"{name}: the largest message must have a byte at least: {size_bytes}"
+        text = f"{name}: the limit must be at least 1 byte, got {size_bytes}"
         raise errors.InvalidArgumentError(None, None, text)
 
 
@@ -61,12 +60,12 @@ def channel_options() -> tuple[tuple[str, Any], ...]:
     """The options of a connection, or of a server.
 
     Raises:
-      InvalidArgumentError: TFTEACH_MAX_MESSAGE_BYTES is no positive number.
+      InvalidArgumentError: TFTEACH_MAX_MESSAGE_BYTES is not a positive number.
     """
     limit, text = _limit_bytes, os.environ.get(_VARIABLE)
     if limit is None and text:
         if not text.isdigit():
-            message = f"{_VARIABLE}: {text} is no number of bytes"
+            message = f"{_VARIABLE}: {text} is not a number of bytes"
             raise errors.InvalidArgumentError(None, None, message)
         limit = int(text)
         _check(limit, _VARIABLE)
@@ -79,7 +78,7 @@ def grpc_module() -> ModuleType:
     Raises:
       ModuleNotFoundError: it is not installed.
     """
-    # A server would print every connection that it refuses.
+    # Otherwise a server logs every connection that it rejects.
     os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
     try:
         import grpc

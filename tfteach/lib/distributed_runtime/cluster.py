@@ -30,16 +30,16 @@ from tfteach.lib.distributed_runtime.service import (
     status_of,
 )
 
-# How long a session waits for the cluster's other tasks to start, in seconds, and how
-# often it says for which; TensorFlow waits for ever.
+# How long a session waits for other tasks to start, and how often it logs for which
+# one, in seconds; TensorFlow waits forever.
 WORKERS_TIMEOUT_S = 600.0
 _XLA_GLOBAL_ID = 8  # a field of DeviceAttributes that TensorFlow 1.15 lacks
 _SAYS_EVERY_S = 10.0
 _ASKS_EVERY_S = 0.2
-# Methods that answer only when something has happened elsewhere.
+# Methods that may wait for something to happen elsewhere.
 MAY_WAIT = ("WorkerService/RunGraph", "WorkerService/RecvTensor")
 
-# Gets the encoded answer, or an error.
+# Receives the encoded answer, or an error.
 Arrived = Callable[[bytes | None, errors.OpError | None], None]
 
 
@@ -49,7 +49,7 @@ class Cluster:
     Args:
       cluster_def: the cluster.
       own: the name of this process's task.
-      methods: those of this process's own services, which need no connection.
+      methods: of this process's own services, which need no connection.
       protocol: of all tasks, "grpc" or "grpc+tls".
 
     Attributes:
@@ -106,7 +106,7 @@ class Cluster:
         """Call a task's method without waiting.
 
         Returns:
-          What has a `cancel()`, which ends the call of another task.
+          An object whose `cancel()` cancels the call.
         """
         methods = self._methods_of(task)
         if methods is not None:
@@ -128,9 +128,9 @@ class Cluster:
         arrived: Arrived,
         timeout_s: float = 0.0,
     ) -> None:
-        """Call a task's method on a thread of its own; nothing can cancel it.
+        """Call a task's method on a thread of its own; it cannot be cancelled.
 
-        gRPC hands over fewer threads than in `start`.
+        This switches threads less often than `start` does.
         """
         methods = self._methods_of(task)
         if methods is not None:
@@ -172,7 +172,7 @@ class Cluster:
     def devices_of(self, task: str, timeout_s: float) -> list[Proto]:
         """The devices of a task as DeviceAttributes protos, once it has started.
 
-        The cluster's name of the task may not be that with which it was started.
+        The cluster may use another name for a task than it was started with.
 
         Raises:
           DeadlineExceededError: it did not start in time.
@@ -206,7 +206,7 @@ class Cluster:
             time.sleep(_ASKS_EVERY_S)
 
     def is_of_tensorflow_2(self, task: str) -> bool:
-        """Whether a task is run by TensorFlow 2, whose devices have one more number."""
+        """Whether a task runs TensorFlow 2: its DeviceAttributes have another field."""
         known = self._are_of_tensorflow_2
         if task not in known:
             devices = self.devices_of(task, _SAYS_EVERY_S)
@@ -218,7 +218,7 @@ class Cluster:
         return known[task]
 
     def filtered(self, filters: Iterable[str]) -> list[str]:
-        """The tasks that `ConfigProto.device_filters` leave: all without any filter."""
+        """The tasks that match `ConfigProto.device_filters`: all without any filter."""
         wanted = [DeviceName.parse(text) or DeviceName() for text in filters]
         found = []
         for task in self.tasks:

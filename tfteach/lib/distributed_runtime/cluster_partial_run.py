@@ -16,7 +16,7 @@ from tfteach.lib.distributed_runtime.task_session import unique
 
 
 class ClusterPartialRun:
-    """A step that the tasks begin at the first call, and end with the last one.
+    """A step that begins with the first call, and ends with the last one.
 
     Args:
       session: whose step it is.
@@ -26,7 +26,7 @@ class ClusterPartialRun:
       InvalidArgumentError: there is nothing to run, or a tensor is fed and fetched.
 
     Attributes:
-      is_over: whether all came, or a call failed.
+      is_over: whether all feeds and fetches were made, or a call failed.
     """
 
     def __init__(

@@ -29,7 +29,7 @@ from tfteach.lib.distributed_runtime.step_run import PartialCall, StepRun, end_s
 from tfteach.lib.distributed_runtime.task import Task
 from tfteach.lib.distributed_runtime.task_session import Element, TaskSession
 
-_FORGET_S = 10.0  # how long a task may take to forget a part
+_FORGET_S = 10.0  # time limit of the calls that release a part
 
 
 class RemoteDevice(Device):
@@ -140,7 +140,7 @@ class ClusterSession(TaskSession):
 
         Args:
           elements, fed: what is fetched, run and fed.
-          exchanges: whether tensors may travel in the master's calls; see `Way`.
+          exchanges: whether the master's calls may carry tensors; see `Way`.
         """
         key = elements, fed, self.graph.mutations, exchanges
         with self._steps_lock:
@@ -189,7 +189,7 @@ class ClusterSession(TaskSession):
         self._check_running()
         if caller_is_gone():
             raise errors.CancelledError(None, None, "Step was cancelled")
-        # What a part recorded comes with the answer of a whole run only.
+        # Only the answer of a whole run carries what a part recorded.
         is_traced = metadata is not None and options is not None
         parts = self.parts_of(tuple(elements), tuple(fed), exchanges=not is_traced)
         found = self.run_parts(parts, fed, options, metadata)
@@ -226,7 +226,7 @@ class ClusterSession(TaskSession):
             call_threads.start(self._deregister)
 
     def _deregister(self) -> None:
-        """Let the tasks, of which some may be gone, drop all that they have."""
+        """Have the tasks, some of which may be gone, drop the session's parts."""
         with self._steps_lock:  # of a step that is being registered, too
             parts, self._registered = self._registered, []
         calls: list[tuple[str, str, Proto]] = []

@@ -1,10 +1,9 @@
-"""Which tensors of a step travel in the master's own calls.
+"""Which tensors of a step the master's RunGraph calls carry.
 
-A tensor that a task requests from another one costs a call of its own.  Those between
-the master's task and another need none: the master calls the other task's RunGraph in
-any case, and hands over what that needs, and gets what it computes, as it does with
-feeds and fetches.  With variables on a parameter server a step is two calls: the first
-one brings the variables, the last one takes the gradients there.
+Requesting a tensor from another task takes a RecvTensor call. Tensors between the
+master's task and another need none: the master calls the other task's RunGraph anyway,
+which can carry them as it does feeds and fetches. With variables on a parameter server
+a step is two calls: the first returns the variables, the last carries the gradients.
 Source: core/protobuf/worker.proto (RunGraphRequest), whose calls are those of a
 partial run.
 """
@@ -22,7 +21,7 @@ SEND, RECV = "_Send", "_Recv"
 
 
 class Way(enum.Enum):
-    """How a tensor goes from one task to another."""
+    """How a tensor gets from one task to another."""
 
     REQUESTED = "by RecvTensor"
     FED = "a feed, with the first call"
@@ -32,11 +31,11 @@ class Way(enum.Enum):
 
 
 def ways_of(nodes: Iterable[ExecutedNode], master: str) -> dict[str, Way]:
-    """How the tensors of a step without branches and loops travel.
+    """How each tensor of a step without control flow gets to its receiver.
 
-    No call may wait for what follows from its own answer.  So the first call takes
-    only feeds, and its answer must not depend on the master's part; what that part
-    computes from requested tensors is requested, too.
+    No call may depend on its own answer. So the first call carries only feeds, and its
+    answer must not depend on the master's part; what that part computes from requested
+    tensors must be requested, too.
 
     Args:
       nodes: of all parts.
@@ -58,8 +57,8 @@ class _Ways:
         for node in nodes:
             for name in sources_of(node):
                 self.users.setdefault(name, []).append(node)
-        # What depends on the master's part, on ops that may wait, and on tensors that
-        # the master's part requests.
+        # The nodes that depend on the master's part, on ops that may wait, and on
+        # tensors that the master's part requests.
         self.of_master: set[str] = set()
         self.waiting: set[str] = set()
         self.late: set[str] = set()
@@ -85,12 +84,12 @@ class _Ways:
                 if may_wait(node):
                     self.waiting.add(node.name)
         if self.waiting and self.late:
-            # What waits may do so for what a call would bring.
+            # What they wait for may depend on what a call would carry.
             return dict.fromkeys(found, Way.REQUESTED)
         return found
 
     def before(self, node: ExecutedNode) -> list[str]:
-        """The names of the nodes that run before a node."""
+        """The names of a node's predecessors."""
         if node.op_type == RECV:
             return [self.sends[node.transfer].name]
         return sources_of(node)
@@ -115,7 +114,7 @@ class _Ways:
 
 
 def may_wait(node: ExecutedNode) -> bool:
-    """Whether the op of a node may wait for another one."""
+    """Whether a node's op may wait for another op."""
     if node.is_transfer or node.node is None or node.node.is_feed:
         return False
     spec = node.node.spec
@@ -123,5 +122,5 @@ def may_wait(node: ExecutedNode) -> bool:
 
 
 def sources_of(node: ExecutedNode) -> list[str]:
-    """The names of the nodes that a node takes values from, or waits for."""
+    """The names of a node's inputs, control inputs included."""
     return [name.lstrip("^").partition(":")[0] for name in node.inputs]

@@ -293,7 +293,7 @@ class MasterService:
         return encoded(answer)
 
     def _new_session(self, config: Proto, target: str) -> TaskSession:
-        """A session on the tasks that its config leaves, or of its own cluster."""
+        """A session on the tasks that its device filters match, or its own cluster."""
         if config.HasField("cluster_def"):
             # Its variables are its own, as in TensorFlow.
             task, cluster = self._place_in(config.cluster_def, target)
@@ -304,15 +304,15 @@ class MasterService:
         return TaskSession(self._task.isolated() if isolated else self._task, config)
 
     def _place_in(self, cluster_def: Proto, target: str) -> tuple[Task, Cluster]:
-        """The server's task in a cluster that a session brings along.
+        """The server's task in the cluster of a session's ConfigProto.
 
         Args:
           cluster_def: the cluster.
           target: by which the client reached the server.
 
         Raises:
-          InvalidArgumentError: the server is not in it, or has there the name with
-            which it was started.
+          InvalidArgumentError: the server is not in it, or has the same name there as
+            it was started with.
         """
         address = target.rpartition("//")[2]
         own, protocol = self._cluster.methods, self._cluster.protocol

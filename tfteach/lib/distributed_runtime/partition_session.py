@@ -41,23 +41,22 @@ from tfteach.ops.core.placeholder import Placeholder, placeholder
 
 FULL_TRACE = 3  # RunOptions.TraceLevel
 STEP_ID = "step_id"
-# TensorFlow's masters write the second where a tensor is in host memory.
+# TensorFlow's masters use the second for tensors in host memory.
 _SENDS, _RECVS = ("_Send", "_HostSend"), ("_Recv", "_HostRecv")
 
 
-# On transfers of tensors that are in no branch and no loop, by our masters.
+# Our masters set it on transfers outside of control flow.
 IS_LIVE = "_is_live"
-# On what arrives with the last call of a part, by our masters: one op waits for all.
+# Our masters set it on tensors of a part's last call: one op waits for all of them.
 IN_LAST_CALL = "_in_last_call"
 _IS_DEAD = b"\x10\x01"  # the field of RecvTensorResponse
 
 
 class PartitionSession(TaskSession):
-    """Runs the part of a graph that belongs to a task.
+    """Runs a task's part of a graph.
 
-    `_Send` and `_Recv` at its borders become operations that hand tensors over.  Where
-    the client is at the other end they are fed and fetched instead, except in partial
-    runs.
+    The `_Send` and `_Recv` nodes at its edges become ops that transfer tensors. Those
+    with the client at the other end become fetches and feeds, except in partial runs.
 
     Args:
       worker: whose part it is.
@@ -116,7 +115,7 @@ class PartitionSession(TaskSession):
         self.add(inner, mapped)
         for node in graph_def.node:
             if node.name in received:
-                # Those of the loop that it is in.
+                # The control inputs of the loop that it is in.
                 controls = self._controls(node, received)
                 received[node.name].op._add_control_inputs(controls)
         for node in sends:
@@ -189,7 +188,7 @@ class PartitionSession(TaskSession):
         return answered
 
     def run_partially(self, step_id: int) -> None:
-        """Run the part in a step whose feeds and fetches go by rendezvous."""
+        """Run the part in a step whose feeds and fetches go through the rendezvous."""
         step_of_part.set(step_id)
         fed = {self._step_id: np.int64(step_id)}
         self.run_elements(self._elements_of_partial_run, fed, None, None)
@@ -243,12 +242,12 @@ def received(answer: bytes, key: str) -> Any:
 
 
 def _valid(name: str) -> str:
-    """A node's name as users may choose it: not with an underscore first."""
+    """A node's name without leading underscores, which users may not choose."""
     return name.lstrip("_")
 
 
 def key_of(node: Proto) -> str:
-    """The key under which a `_Send` or `_Recv` hands its tensor over."""
+    """The rendezvous key of a `_Send` or `_Recv`."""
     attr = node.attr
     return Key(
         attr["send_device"].s.decode(),

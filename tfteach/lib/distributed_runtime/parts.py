@@ -1,4 +1,4 @@
-"""The parts of a step: what of its graph each task runs, and what goes in and out.
+"""The parts of a step: the subgraph of each task, with its inputs and outputs.
 
 Source: core/distributed_runtime/master_session.cc, core/graph/graph_partition.cc.
 """
@@ -44,11 +44,11 @@ class Part:
     Attributes:
       task: its name.
       graph_def: what it runs.
-      handle: what the task calls the part.
+      handle: of the part at the task.
       calls: when it is called.
       feeds, fetches: key at the task -> fed or fetched tensor.
-      answered: key of what the first answer brings -> key at the master's part.
-      brought: key at the master's part -> key of what the last call brings.
+      answered: key of a tensor in the first answer -> key at the master's part.
+      brought: key at the master's part -> key of a tensor in the last call.
     """
 
     task: str
@@ -64,13 +64,13 @@ class Part:
 def parts_of_step(
     step: Step, devices: dict[str, Device], master: str, exchanges: bool
 ) -> list[Part]:
-    """The parts of a planned step, one for each task, by the tasks' names.
+    """The parts of a planned step, one per task, sorted by task.
 
     Args:
       step: placed on devices of several tasks, and partitioned.
       devices: all devices by their full names.
       master: the master's task.
-      exchanges: whether tensors may travel in the master's own calls.
+      exchanges: whether the master's calls may carry tensors; see `Way`.
     """
     return _PartsOfStep(step, devices, master, exchanges).make()
 
@@ -89,7 +89,7 @@ class _PartsOfStep:
         self.fed = {name: by_node[node] for node, name in argument_names(step).items()}
         self.returned = {name: t for t, name in return_names(step).items()}
         by_name = ways_of(self.nodes, master) if exchanges and self.are_live else {}
-        # By what both halves of a transfer have in common.
+        # Keyed by what both halves of a transfer share.
         self.ways: dict[tuple[str, str], Way] = {}
         self.origins: dict[tuple[str, str], str] = {}
         self.fetched: dict[tuple[str, str], Tensor] = {}
@@ -119,7 +119,7 @@ class _PartsOfStep:
         return [self.parts[task] for task in sorted(self.parts)]
 
     def is_kept(self, node: ExecutedNode) -> bool:
-        """Whether the node is not only the master's end of another task's border."""
+        """False for the master's half of a transfer that a feed or fetch replaces."""
         if node.op_type == "_Retval":
             return node.name in self.returned
         if not node.is_transfer:
@@ -151,7 +151,7 @@ class _PartsOfStep:
         node.write(part.graph_def)
 
     def add_transfer(self, node: ExecutedNode, part: Part) -> None:
-        """Add a half of a transfer, of which the client has the other if it is fed."""
+        """Add one half of a transfer; that of a feed or fetch is the client."""
         transfer = node.transfer
         way = self.ways[transfer]
         sender = self.devices[node.attrs["send_device"][1]]
@@ -180,7 +180,7 @@ class _PartsOfStep:
             part.brought[key] = own
 
     def end_at_client(self, node: ExecutedNode, name: str) -> str:
-        """Make a `_Send` or `_Recv` one whose other half the client is; its key."""
+        """Make the client the other half of a `_Send` or `_Recv`; returns the key."""
         device = node.device
         node.attrs = {
             **node.attrs,
@@ -200,7 +200,7 @@ class _PartsOfStep:
         if part.brought:
             is_late = not part.answered and task not in self.with_peers
             return Calls.AFTER_MASTER if is_late else Calls.TWICE
-        # The answer comes when all of the part has run, which may be late.
+        # A part answers once all of it has run, which may be late.
         is_early = not part.answered or task not in self.with_peers | self.waiting
         return Calls.AT_ONCE if is_early else Calls.TWICE
 

@@ -73,8 +73,8 @@ def _address_of(target: str) -> tuple[str, bool]:
 class RemoteMaster:
     """One session of a server.
 
-    The session is created there when it is first needed, and learns of new operations
-    before each run.
+    The session is created on the server when it is first needed; new operations are
+    sent before each run.
 
     Args:
       target: "grpc://host:port".
@@ -162,7 +162,7 @@ class RemoteMaster:
         self._version, self._sent = answer.new_graph_version, count
 
     def run_step(self, request: Iterable[Piece], timeout_s: float) -> _Answer:
-        """The answer of a RunStep, of which `request` has all but the session."""
+        """The answer of a RunStep; `request` has all fields but the session."""
         whole = b"".join((chunk(b"\x0a", self._handle), *request, b"\x38\x01"))
         answer = _Answer(self.call("RunStep", whole, timeout_s))
         if answer.code:
@@ -230,7 +230,7 @@ class RemoteMaster:
     def _attributed(self, error: errors.OpError) -> errors.OpError:
         """The error, with the operation that its message names and where it was made.
 
-        As in a local session the place stands in the message.
+        As in a local session, the message includes the location.
         """
         found = _NODE.search(error.message)
         if found is None:

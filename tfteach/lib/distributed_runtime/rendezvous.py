@@ -1,7 +1,7 @@
-"""Tensors on their way from op to op of a step, each under a key.
+"""The tensors in transit between the ops of a step, each under a key.
 
-The sender puts a tensor there, encoded as the answer of RecvTensor; the receiver, of
-the same task or of another one, takes it.
+The sender puts a tensor, encoded as a RecvTensorResponse; the receiver, in the same
+task or in another one, takes it.
 Source: core/framework/rendezvous.cc, core/distributed_runtime/base_rendezvous_mgr.cc.
 """
 
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from tfteach.framework import errors
 
-# Leads the message of an error that follows from the failure of another part.
+# Begins the message of an error that is derived from the failure of another part.
 DERIVED = "[_Derived_]"
 _ENDED_STEPS = 4096  # are remembered, for receivers that come late
 
@@ -25,7 +25,7 @@ Deliver = Callable[[list[bytes]], None]
 
 
 class Key(NamedTuple):
-    """The name of a tensor on its way.
+    """The key of a tensor in transit.
 
     Attributes:
       sender: the device that sends it, by its full name.
@@ -82,7 +82,7 @@ class Rendezvous:
         return self._failed is not None
 
     def put(self, key: str, encoded: bytes) -> None:
-        """Hand a tensor over, encoded as RecvTensorResponse."""
+        """Put a tensor, encoded as a RecvTensorResponse."""
         with self._condition:
             self._items[key] = encoded
             self._condition.notify_all()
@@ -112,7 +112,7 @@ class Rendezvous:
         return found
 
     def request(self, key: str) -> bool:
-        """Whether a tensor of another task must be requested: at its first call."""
+        """Whether to request a tensor of another task: True once per key."""
         with self._condition:
             is_first = key not in self._requested
             self._requested.add(key)
@@ -133,7 +133,7 @@ class Rendezvous:
             raise type(self._failed)(None, None, f"{DERIVED}{message}")
 
     def abort(self, error: errors.OpError) -> None:
-        """End all that wait, and all that will, with this error."""
+        """Fail all current and later receivers with this error."""
         with self._condition:
             if self._failed is None:
                 self._failed = error
@@ -149,7 +149,7 @@ class RendezvousTable:
         self._ended: OrderedDict[int, None] = OrderedDict()
 
     def of(self, step_id: int) -> Rendezvous:
-        """The rendezvous of a step, which begins with the first call."""
+        """The rendezvous of a step, created by the first call."""
         with self._lock:
             found = self._steps.get(step_id)
             if found is None:
@@ -160,12 +160,12 @@ class RendezvousTable:
             return found
 
     def has_ended(self, step_id: int) -> bool:
-        """Whether a step was over before its last call arrived."""
+        """Whether a step has ended; the latest ones are remembered."""
         with self._lock:
             return step_id in self._ended
 
     def end(self, step_id: int) -> None:
-        """Forget a step; what still waits for it is aborted."""
+        """Drop a step, and abort whatever still waits for it."""
         with self._lock:
             found = self._steps.pop(step_id, None)
             self._ended[step_id] = None

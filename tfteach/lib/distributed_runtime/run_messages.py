@@ -169,13 +169,13 @@ class RunGraphRequest:
                 self.answers_errors = bool(value)
 
 
-# A field that TensorFlow does not have: the task keeps nothing of the step.
+# A field that TensorFlow does not have: the task holds no state of the step.
 _FORGETS_ITSELF = 1000
 _FORGOTTEN = varint(_FORGETS_ITSELF << 3) + b"\x01"
 
 
 def forgets_itself(answer: bytes) -> bool:
-    """Whether a RunGraphResponse says that no CleanupGraph has to follow."""
+    """Whether a RunGraphResponse says that no CleanupGraph is needed."""
     return any(number == _FORGETS_ITSELF for number, _ in fields(memoryview(answer)))
 
 
@@ -187,7 +187,7 @@ def run_graph_response(
     Args:
       values: the fetched ones, with their keys and types.
       metadata: a RunMetadata proto.
-      is_forgotten: whether the task keeps nothing of the step.
+      is_forgotten: whether the task holds no state of the step.
     """
     pieces: list[Piece] = []
     for key, value, dtype in values:

@@ -27,7 +27,7 @@ from tfteach.lib.distributed_runtime.task import Task
 from tfteach.lib.distributed_runtime.worker_service import WorkerService
 from tfteach.lib.training.cluster_spec import ClusterSpec, JobTasks
 
-_started: set[Server] = set()  # a server answers also when no variable refers to it
+_started: set[Server] = set()  # servers run even if nothing refers to them
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 
@@ -78,10 +78,10 @@ def make_server_def(
 
 @export("train.Server", "distribute.Server")
 class Server:
-    """A server of this process, for sessions of this and other processes.
+    """A server in this process, for sessions of this and other processes.
 
-    It listens at its address in the cluster: on this machine only if that is
-    `localhost`.  It takes the extra `cluster` (grpcio).
+    It listens at its task's address in the cluster; with the host `localhost` only this
+    machine can reach it. It needs the extra `cluster` (grpcio).
 
     Args:
       server_or_cluster_def: a ServerDef, or the cluster: a ClusterSpec, or what one is
@@ -90,15 +90,15 @@ class Server:
       task_index: its index; by default that of the only task.
       protocol: "grpc"; "grpc+tls" for encrypted connections, with the certificates of
         `tfteach.distributed.use_certificates`, which TensorFlow does not have.
-      config: the ConfigProto of the devices, and of sessions that have none.
-      start: whether it answers at once.
+      config: a ConfigProto for the devices, and the default of the sessions.
+      start: whether to start it at once.
 
     Raises:
       TypeError: an argument has another type.
       ValueError: the job or the task must be named.
       NotFoundError: the protocol is unknown.
       InvalidArgumentError: the cluster has no such task.
-      UnknownError: the address cannot be listened at.
+      UnknownError: the server cannot listen at its address.
 
     Example:
       >>> server = tf.train.Server.create_local_server()
@@ -158,7 +158,7 @@ class Server:
         return f"{self._server_def.protocol}://{self._address}".encode()
 
     def start(self) -> None:
-        """Begin to answer, if the server has not begun yet."""
+        """Start the server, if it is not running yet."""
         if self._is_started:
             return
         self._is_started = True
@@ -175,7 +175,7 @@ class Server:
             )
 
     def join(self) -> None:
-        """Wait until the server ends: until Ctrl-C, or for ever."""
+        """Block until the server stops: forever, unless Ctrl-C interrupts it."""
         while self._listener.wait(MAIN_THREAD_WAKES_S):
             pass
 

@@ -83,7 +83,7 @@ def decoded(read: Callable[[Request], Message], request: Request, name: str) -> 
 
 @contextmanager
 def until_given_up(call: Call) -> Iterator[None]:
-    """In this block what waits ends when the caller gives up."""
+    """Cancel whatever waits in this block when the caller gives up."""
     caller = Cancellation()
     if call.at_end(caller.cancel) is False:  # it did already
         caller.cancel()
@@ -141,15 +141,15 @@ class Listener:
             )
 
     def start(self) -> None:
-        """Begin to answer."""
+        """Start answering calls."""
         self._server.start()
 
     def wait(self, timeout_s: float) -> bool:
-        """Whether the listener still answers after waiting for so long."""
+        """Wait; returns whether the listener is still running then."""
         return bool(self._server.wait_for_termination(timeout_s))
 
     def stop(self) -> None:
-        """End at once; calls in progress fail."""
+        """Stop at once; calls in progress fail."""
         self._server.stop(None)
 
 
@@ -177,7 +177,7 @@ def _grpc_code(code: int) -> Any:
 
 
 def status_of(error: Exception, name: str = "") -> errors.OpError:
-    """The error that a client gets: its message names ops, not lines of this process.
+    """The error for a client: its message names ops, but no lines of this process.
 
     Args:
       error: an OpError, or any other, such as that of a malformed message.
@@ -206,7 +206,7 @@ class LocalServer(NamedTuple):
 
     Attributes:
       methods: "MasterService/RunStep" -> function.
-      run_step: RunStep without encoded messages: tensors go by reference.
+      run_step: RunStep without encoding: tensors are passed by reference.
     """
 
     methods: dict[str, Method]
@@ -234,7 +234,7 @@ def local_methods(address: str) -> dict[str, Method] | None:
 
 @contextmanager
 def _as_client(method: str) -> Iterator[None]:
-    """Errors in this block are those that a client in another process gets."""
+    """Raise errors in this block as a client in another process gets them."""
     try:
         yield
         return
@@ -270,11 +270,11 @@ def connect(address: str, by_rpc: bool = False, is_secure: bool = False) -> Conn
 
     Args:
       address: `host:port`.
-      by_rpc: whether a server of this process gets messages, too.
+      by_rpc: whether to send messages even to a server of this process.
       is_secure: whether the messages are encrypted.
 
     Raises:
-      InvalidArgumentError: `address` is no `host:port`.
+      InvalidArgumentError: `address` is not `host:port`.
     """
     server = None if by_rpc else _local.get(address)
     if server is None:

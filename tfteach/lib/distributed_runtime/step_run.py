@@ -36,15 +36,15 @@ from tfteach.lib.distributed_runtime.run_messages import (
 )
 from tfteach.lib.distributed_runtime.service import status_of
 
-# How long the cause of a failure may take to arrive after what follows from it.
+# How long to wait for the cause of an error that is only derived from it.
 _CAUSE_S = 5.0
-_LOOKS_EVERY_S = 1.0  # whether the client gave up
-_FORGET_S = 60.0  # how long a task may take to forget a step
-_ABORT_S = 2.0  # how long parts of a step that failed may take to end
+_LOOKS_EVERY_S = 1.0  # to see whether the client gave up
+_FORGET_S = 60.0  # time limit of CleanupGraph
+_ABORT_S = 2.0  # how long to wait for the parts of a failed step
 
 
 class PartialCall(NamedTuple):
-    """One of the calls that a partial run consists of.
+    """One call of a partial run.
 
     Attributes:
       step_id: the run's.
@@ -63,10 +63,10 @@ class StepRun:
     Args:
       cluster: whose tasks run it.
       parts: those of the step.
-      steps: the tensors on their way from the master's own part.
+      steps: the tensors in transit at the master's task.
       timeout_ms: its time limit, or 0.
-      session: the handle of the tasks' sessions, if they have any.
-      partial_call: if the step is a partial run: which of its calls this is.
+      session: the handle of the worker sessions, or "".
+      partial_call: which call of a partial run this is; None for a whole run.
     """
 
     def __init__(
@@ -92,9 +92,9 @@ class StepRun:
         self._running = {part.task for part in parts}
         self._called: set[str] = set()  # the tasks with a call in progress
         self._calls: list[Any] = []
-        self._to_forget = list(parts)  # what may keep something of the step
+        self._to_forget = list(parts)  # parts whose tasks may hold state of the step
         self._ends_s = time.monotonic() + timeout_ms / 1000 if timeout_ms else None
-        # Whose first answers the master's part awaits, and what the others brought.
+        # The tasks whose first answers the master's part awaits, and what has arrived.
         self._awaited = {part.task for part in parts if part.answered}
         self._answered: dict[str, memoryview] = {}
 
@@ -108,7 +108,7 @@ class StepRun:
                 self._call_with_brought(part)
 
     def _call_with_brought(self, part: Part) -> None:
-        """Make a part's last call, once the master's part has what it takes."""
+        """Make a part's last call, once the master's part has computed its inputs."""
 
         def call(encoded: list[bytes]) -> None:
             tensors = map(tensor_in, encoded)
@@ -190,7 +190,7 @@ class StepRun:
         answer: bytes,
         error: errors.OpError | None,
     ) -> None:
-        """Accept the answer of a call, which was a part's first, its last, or both."""
+        """Handle the answer of a call: a part's first one, its last one, or both."""
         is_first, is_last = which
         begins_master = has_forgotten = False
         tensors: list[tuple[str, memoryview]] = []
@@ -262,7 +262,7 @@ class StepRun:
         return found
 
     def _goes_on(self) -> bool:
-        """Whether answers are to come; after an error those of begun calls only."""
+        """Whether to wait for answers: after an error, of calls in progress only."""
         return bool(self._running if self._error is None else self._called)
 
     def _wait(self) -> None:
@@ -306,7 +306,7 @@ class StepRun:
 
 
 def new_step_id() -> int:
-    """The number of a step."""
+    """A new, random step ID."""
     return secrets.randbits(62)
 
 
@@ -330,7 +330,7 @@ def _error_in(answer: bytes) -> errors.OpError | None:
 
 
 def is_worse(new: errors.OpError, old: errors.OpError | None) -> bool:
-    """Whether an error says more than another, which may follow from it."""
+    """Whether an error replaces another, which may only be derived from it."""
     return old is None or (_is_derived(old) and not _is_derived(new))
 
 

@@ -1,4 +1,4 @@
-"""One task of a cluster: its devices, and what outlives the sessions that use it."""
+"""One task of a cluster: its devices, and the resources that outlive sessions."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class TaskResources(Resources):
         self._job = job
 
     def clear(self, containers: list[str] | None = None) -> None:
-        """Forget the resources of some containers; of the default one if none."""
+        """Drop the resources of some containers; of the default one if none."""
         names = containers or [self._job]
         super().clear(["" if name == self._job else name for name in names])
 
 
 class SessionResources(OpStates):
-    """A session's view of a task's resources; what ops have private is its own."""
+    """A session's view of a task's resources; the private state of ops is its own."""
 
     def remove(self, key: Hashable) -> None:
         if isinstance(key, tuple) and key[0] == "op":
@@ -52,7 +52,7 @@ class Task:
       name: such as "/job:worker/replica:0/task:1".
       devices: its own, the CPU first.
       resources: of all sessions that are not isolated.
-      steps: the tensors on their way to the task and from it.
+      steps: the tensors in transit to the task and from it.
     """
 
     def __init__(self, job: str, index: int, config: Proto | None) -> None:
@@ -68,10 +68,10 @@ class Task:
         self.steps = RendezvousTable()
 
     def isolated(self, job: str = "", index: int = 0) -> Task:
-        """The task as a session sees it that shares nothing with others.
+        """The task as seen by a session that shares nothing with others.
 
         Args:
-          job, index: its place in a cluster that the session brings along.
+          job, index: its name in a cluster that the session defines.
         """
         made = copy.copy(self)
         made.resources = TaskResources(job or self._job)

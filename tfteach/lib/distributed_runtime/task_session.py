@@ -38,14 +38,14 @@ class TaskSession(BaseSession):
     def __init__(self, task: Task, config: Proto) -> None:
         super().__init__("", Graph(), config)
         self.task = task
-        made_sessions.discard(self)  # it is none of this process's program
+        made_sessions.discard(self)  # it does not belong to this process's program
         self.resources = SessionResources(task.resources)
         self.planner = StepPlanner(self._options, config, task.devices)
         self._places_more = True
         self._programs.clear()
 
     def add(self, graph_def: Proto, mapped: dict[str, Tensor] | None = None) -> None:
-        """Add the nodes of a GraphDef; they may use those that are there.
+        """Add the nodes of a GraphDef, which may refer to existing ones.
 
         Args:
           graph_def: the nodes.
@@ -88,7 +88,7 @@ class TaskSession(BaseSession):
         return found
 
     def checked(self, fed: dict[Tensor, Any]) -> dict[Tensor, Any]:
-        """The fed arrays, which are of their tensors' types.
+        """The fed arrays, checked against the types of their tensors.
 
         Raises:
           InternalError: one is of another type.

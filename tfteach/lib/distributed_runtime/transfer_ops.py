@@ -68,7 +68,7 @@ class RecvTensors(StatefulOp, abstract=True):
         return [ctx.session.receive(step, key, ctx) for key in self.keys]
 
 
-# The step whose part this thread runs.  In a loop an input would have to enter it.
+# The ID of the step whose part this thread runs; an input would have to enter loops.
 step_of_part: ContextVar[int] = ContextVar("step_of_part")
 
 
@@ -115,12 +115,12 @@ TRANSFERS = SendTensor, RecvTensor, SendPerhapsDead, RecvPerhapsDead
 
 
 def at_place(key: str, session: Any) -> str:
-    """The rendezvous key for where in the loops of its part the kernel runs.
+    """The rendezvous key for the frame and the iteration that the kernel runs in.
 
     TensorFlow names a frame by a hash: 1 of its path, 2 of its parent's and its name.
 
     Args:
-      key: that outside of loops, which ends in ";0:0".
+      key: the one outside of loops, which ends in ";0:0".
       session: the part, which knows who is at the other end.
     """
     found = place_of_call.get()
@@ -148,5 +148,5 @@ def _number(frame: Frame) -> int:
 
 
 def _combined(a: int, b: int) -> int:
-    """Two hashes in one.  Source: tsl/platform/hash.h."""
+    """Combine two hashes.  Source: tsl/platform/hash.h."""
     return (a ^ (b + 0x9E3779B97F4A7800 + (a << 10) + (a >> 4))) & (1 << 64) - 1

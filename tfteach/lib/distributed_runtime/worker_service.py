@@ -35,7 +35,7 @@ from tfteach.lib.distributed_runtime.worker_session import WorkerSession
 
 
 class WorkerService:
-    """The parts of graphs that a task runs, and the methods by which masters do so.
+    """Holds a task's parts of graphs, and runs them for masters.
 
     Args:
       task: the server's.
@@ -108,10 +108,10 @@ class WorkerService:
         return encoded(protos.RegisterGraphResponse(graph_handle=handle))
 
     def _session(self, request: Proto) -> WorkerSession:
-        """The session that a RegisterGraphRequest names.
+        """The session named by a RegisterGraphRequest.
 
         Raises:
-          AbortedError: it was created, but not by this process.
+          AbortedError: an earlier incarnation of the worker created it.
         """
         handle = request.session_handle
         found = self._sessions.get(handle)
@@ -146,7 +146,7 @@ class WorkerService:
             except Exception as error:
                 failure = status_of(error, "RunGraph")
             is_given_up = caller_is_gone()
-        # The tensors that others wait for will not come.
+        # Peers may be waiting for tensors of this part.
         kind = errors.exception_type_from_error_code(failure.error_code)
         aborted = kind(None, None, failure.message)
         self.steps.of(request.step_id).abort(aborted)
@@ -174,7 +174,7 @@ class WorkerService:
         return run_graph_response(values, metadata, part.has_no_peers)
 
     def _advance(self, part: PartitionSession, request: RunGraphRequest) -> bytes:
-        """The answer of a call of a partial run, of which the first begins it."""
+        """Answer a call of a partial run; the first one starts it."""
         step_id = request.step_id
         with self._lock:
             self._check_not_over(step_id)
@@ -207,7 +207,7 @@ class WorkerService:
         return encoded(protos.CleanupGraphResponse())
 
     def _forget(self, step_id: int) -> None:
-        """Keep nothing of a step; what still waits for it is aborted."""
+        """Drop all state of a step, and abort whatever still waits for it."""
         self.steps.end(step_id)
         with self._lock:
             run = self._partial_runs.pop(step_id, None)

@@ -12,12 +12,12 @@ from tfteach.lib.distributed_runtime.task import Task
 
 
 class WorkerSession:
-    """The task, its cluster, and the tensors on their way.
+    """A task, its cluster, and its tensors in transit.
 
     Args:
-      task: the worker's own; as the session names it, if that brings a cluster along.
-      cluster: the tasks that it talks to.
-      steps: the tensors on their way.
+      task: the worker's; renamed if the session has a cluster of its own.
+      cluster: its peers.
+      steps: the tensors in transit.
 
     Attributes:
       task, cluster, steps: see the arguments.
@@ -29,7 +29,7 @@ class WorkerSession:
         self.steps = steps
 
     def fetch(self, step_id: int, key: Key, rendezvous: Rendezvous) -> None:
-        """Ask the sending task for a tensor, and put it there when it comes."""
+        """Request a tensor from its sender, and put it there when it arrives."""
         request = protos.RecvTensorRequest(step_id=step_id, rendezvous_key=key.text)
 
         def arrived(answer: bytes | None, error: errors.OpError | None) -> None:
