@@ -54,19 +54,12 @@ class Scheduler(LoadFileScheduling):
     def remove_node(self, node: WorkerController) -> str | None:
         """Takes what a worker that died had left, but for the test that it ran."""
         files = self.assigned_work.pop(node)
-        left = [
-            (tests, test)
-            for tests in files.values()
-            for test, is_done in tests.items()
-            if not is_done
-        ]
-        if not left:
+        if not files:
             return None
-        tests, running = left[0]
-        tests[running] = True
-        self.workqueue.update(
-            {file: tests for file, tests in files.items() if not all(tests.values())}
-        )
+        tests = next(iter(files.values()))
+        running = next(iter(tests))
+        del tests[running]
+        self.workqueue.update({file: tests for file, tests in files.items() if tests})
         for other in self.nodes:
             self._reschedule(other)
         return running
@@ -74,12 +67,17 @@ class Scheduler(LoadFileScheduling):
     def mark_test_complete(
         self, node: WorkerController, item_index: int, duration: float = 0
     ) -> None:
-        """Forgets files that are done: each event counts the tests of all others."""
-        super().mark_test_complete(node, item_index, duration)
+        """Forgets what is done: each event counts the tests of all files."""
+        test = self.registered_collections[node][item_index]
         files = self.assigned_work[node]
-        file = self._split_scope(self.registered_collections[node][item_index])
-        if all(files[file].values()):
+        file = self._split_scope(test)
+        del files[file][test]
+        if not files[file]:
             del files[file]
+        self._reschedule(node)
+
+    def _pending_of(self, workload: dict[str, dict[str, bool]]) -> int:
+        return sum(map(len, workload.values()))
 
     def _assign_work_unit(self, node: WorkerController) -> None:
         is_first = self.nodes.index(node) == 0
