@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.browser.lab import Lab
+from tests.browser.page_work import counted_work
 from tests.browser.test_graph_view import MODEL, SETUP, node, view_of
 
 pytestmark = pytest.mark.browser
@@ -185,7 +184,7 @@ def test_reduced_motion_is_honoured(lab: Lab) -> None:
     assert view.evaluate("v => v.getAnimations({subtree: true}).length") == 0
 
 
-def test_a_large_graph_opens_closed_and_soon(lab: Lab) -> None:
+def test_a_large_graph_opens_closed_and_with_little_work(lab: Lab) -> None:
     lab.open_cells(
         "large.ipynb",
         SETUP,
@@ -201,15 +200,13 @@ def test_a_large_graph_opens_closed_and_soon(lab: Lab) -> None:
     )
     lab.run_cell(0)
     lab.run_cell(1)
-    began = time.monotonic()
-    lab.run_cell(2)
-    view = view_of(lab, 2)
-    node(view, "block49/").wait_for()
-    took_s = time.monotonic() - began
+    with counted_work(lab.page) as work:
+        lab.run_cell(2)
+        view = view_of(lab, 2)
+        node(view, "block49/").wait_for()
     expect(status(view)).to_contain_text("10,001 ops in 50 scopes")
     assert len(view.locator(".tft-node").all()) == 51
-    assert took_s < 15  # seconds, on CI's slowest; 2 is usual
-    print(f"10,001 ops shown after {took_s:.1f} s")
+    assert 0 < work.blocks < 600_000  # half as much again as it is
 
 
 def test_the_page_lives_while_a_thousand_ops_grow(lab: Lab) -> None:
@@ -242,25 +239,3 @@ def test_the_page_lives_while_a_thousand_ops_grow(lab: Lab) -> None:
     longest_ms = lab.page.evaluate("() => window.longest")
     print(f"longest frame while 1,000 ops grew: {longest_ms:.0f} ms")
     assert longest_ms < 2000  # CI's machine is slow; no freeze of seconds
-
-
-def test_the_first_picture_of_200_boxes_is_quick(lab: Lab) -> None:
-    lab.open_cells(
-        "boxes.ipynb",
-        SETUP,
-        "from tfteach.jupyter import GraphView\n"
-        "with tf.Graph().as_default() as graph:\n"
-        "    layers = [tf.placeholder(tf.float32, name=f'in{i}') for i in range(10)]\n"
-        "    for step in range(19):\n"
-        "        layers = [tf.add(a, b, name=f'n{step}_{i}') for i, (a, b) in\n"
-        "                  enumerate(zip(layers, layers[1:] + layers[:1]))]\n"
-        "GraphView(graph)",
-    )
-    lab.run_cell(0)
-    lab.run_cell(1)
-    view = view_of(lab, 1)
-    assert len(view.locator(".tft-node").all()) == 200
-    drawn_ms = float(view.get_attribute("data-first-ms") or "nan")
-    print(f"200 boxes drawn in {drawn_ms:.0f} ms")
-    assert drawn_ms < 1500  # the aim is 300 on a learner's machine; CI's is slower
-    lab.screenshot("graph_view_200", view)
