@@ -32,7 +32,8 @@ def test_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     assert gradient == ("GPU:0", "filter", "float32", *shapes, True, "")
     assert output == ("GPU:0", "output", "float32", *shapes, True, "")
     assert str(gradient) == (
-        "GPU:0: the gradient by the filter of [2, 6, 7, 4] with a filter [3, 2, 4, 5], "
+        "GPU:0: the gradient with respect to the filter of [2, 6, 7, 4] with a "
+        "filter [3, 2, 4, 5], "
         "float32: by cuDNN"
     )
     _, _, _, output = explained("NCHW", (2, 4, 6, 7))

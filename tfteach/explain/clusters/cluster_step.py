@@ -94,8 +94,8 @@ class ClusterStep(NamedTuple):
       fetches: names of the fetches.
       times: a `StepTimes`: its ops over time, those of all tasks on one clock.
       messages: a `Message` for each tensor that travelled, the feeds first.
-      moved_us: task -> microseconds by which its clock was moved, since it
-        contradicted a message; tasks whose clock needed nothing are left out.
+      moved_us: task -> microseconds by which its clock was moved, because it
+        contradicted a message; tasks whose clock was right are left out.
     """
 
     fetches: tuple[str, ...]
@@ -130,7 +130,7 @@ class ClusterStep(NamedTuple):
         for task, by_us in self.moved_us.items():
             lines.append(
                 f"The clock of {label_of(task + '/device:CPU:0')} was moved by "
-                f"{time_text(by_us)}: by its own, a tensor was read before it was sent."
+                f"{time_text(by_us)}: by it, a tensor was read before it was sent."
             )
         rows = [
             (f"{m.source} -> {m.target}", m.tensor, m.size, m.when, m.why)
@@ -277,7 +277,7 @@ def _sent_tensors(graphs: Iterable[Proto]) -> dict[str, str]:
 
 
 def _waits_alone(node: Proto) -> bool:
-    """Whether it is an empty constant, which stands for a control edge."""
+    """True for an empty constant, which stands for a control edge."""
     if "value" not in node.attr:
         return False
     shape = node.attr["value"].tensor.tensor_shape

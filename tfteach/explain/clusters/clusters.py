@@ -1,4 +1,4 @@
-"""A cluster as it is now: its tasks, and what of a graph each of them holds."""
+"""The state of a cluster: its tasks, and the part of a graph that each holds."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class TaskFacts(NamedTuple):
         return f"{count} variable{'' if count == 1 else 's'}, {size}"
 
     def __str__(self) -> str:
-        words = [f"{self.ops} ops", self.holds]
+        words = [f"{self.ops} op{'' if self.ops == 1 else 's'}", self.holds]
         if self.variables:
             shown = [str(variable) for variable in self.variables[:MOST_VARIABLES]]
             more = ["..."] if len(self.variables) > MOST_VARIABLES else []
@@ -184,9 +184,9 @@ def explain_cluster(
     graph: Graph | None = None,
     step: ClusterStep | None = None,
 ) -> ClusterFacts:
-    """Explain which tasks a cluster has, how they are, and what each holds of a graph.
+    """Explain which tasks a cluster has, their states, and the ops that each holds.
 
-    Nothing is executed; living tasks are asked whether they answer.
+    Nothing is executed; tasks that are alive are asked whether they answer.
 
     Args:
       cluster: a `LocalCluster`; by default the newest that runs. Without one, the

@@ -1,6 +1,6 @@
-"""Which convolutions cuDNN computes on a card, and why it does not compute others.
+"""Which convolutions a card computes with cuDNN, and why not the others.
 
-cuDNN is asked once for each combination of sizes, type, layout and windows.
+cuDNN is queried once for each combination of sizes, dtype, layout and windows.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ __all__ = ["CardConvolutions", "ConvolutionRow", "explain_card_convolutions"]
 NOTHING = "No card of the session has computed a convolution."
 _NAMES = {
     "output": "the output",
-    "input": "the gradient by the input",
-    "filter": "the gradient by the filter",
+    "input": "the gradient with respect to the input",
+    "filter": "the gradient with respect to the filter",
 }
 
 
@@ -24,11 +24,11 @@ class ConvolutionRow(NamedTuple):
 
     Attributes:
       device: the card, such as "GPU:0".
-      result: "output"; "input" or "filter" for the gradient by it.
-      dtype: the type.
+      result: "output"; "input" or "filter" for the gradient with respect to it.
+      dtype: the dtype.
       input, filter, output: the shapes of the three arrays, in TensorFlow's order.
-      by_cudnn: whether cuDNN computes it.
-      reason: why it does not; "" if it does.
+      by_cudnn: True if cuDNN computes it.
+      reason: why cuDNN does not compute it; "" if it does.
     """
 
     device: str
@@ -49,10 +49,10 @@ class ConvolutionRow(NamedTuple):
 
 
 class CardConvolutions(NamedTuple):
-    """The convolutions of the process on a session's cards.
+    """The convolutions that a session's cards have computed; `print` it.
 
     Attributes:
-      rows: a row for each, in the order in which they were computed first.
+      rows: a row for each, in the order of their first computation.
     """
 
     rows: tuple[ConvolutionRow, ...]
@@ -62,13 +62,13 @@ class CardConvolutions(NamedTuple):
 
 
 def explain_card_convolutions(session: Any) -> CardConvolutions:
-    """Which convolutions cuDNN computes on a session's cards, and why not others.
+    """Explain which convolutions a session's cards compute with cuDNN.
 
     Args:
-      session: a `tf.Session`.
+      session: a `tf.Session`; cards are shared by the sessions of a process.
 
     Returns:
-      A `CardConvolutions`, which can be printed.
+      A `CardConvolutions`: for each convolution, why not, where cuDNN is not used.
 
     Example:
       >>> with tf.Session() as sess:

@@ -1,7 +1,7 @@
-"""Which steps of a session a card runs as CUDA graphs, and why it runs others not so.
+"""Which steps of a session run as CUDA graphs, and why others do not.
 
-A step becomes one after some runs with the same shapes of its feeds, unless the card
-would have to wait in it for the host (engine/execute/cuda_graph.py).
+A step becomes a graph after some runs with feeds of the same shapes, unless the card
+would have to wait for the host in the middle (engine/execute/cuda_graph.py).
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ NO_CARD = "The session has no card: no step is a CUDA graph."
 
 
 class GraphedRow(NamedTuple):
-    """A step for given shapes of its feeds.
+    """A step with feeds of given shapes.
 
     Attributes:
-      fetches: names of what is fetched.
+      fetches: the names of the fetches.
       fed_shapes: the shapes of the feeds; None for a step that has not run often.
-      is_graph: whether it is a CUDA graph.
-      reason: why it is none; "" for a graph.
+      is_graph: True if it runs as a CUDA graph.
+      reason: why it does not; "" if it does.
     """
 
     fetches: tuple[str, ...]
@@ -36,11 +36,11 @@ class GraphedRow(NamedTuple):
 
 
 class CudaGraphs(NamedTuple):
-    """The steps of a session.
+    """The steps of a session; `print` it.
 
     Attributes:
-      rows: a row for each step and the shapes that it is often fed.
-      has_card: whether the session has a card, whose steps can be graphs.
+      rows: a row for each step and set of shapes with which it often runs.
+      has_card: True if the session has a card: without one, no step is a graph.
     """
 
     rows: tuple[GraphedRow, ...]
@@ -58,13 +58,13 @@ class CudaGraphs(NamedTuple):
 
 
 def explain_cuda_graphs(session: Any) -> CudaGraphs:
-    """Which steps of a session are CUDA graphs, and why others are not.
+    """Explain which steps of a session run as CUDA graphs, and why others do not.
 
     Args:
       session: a `tf.Session`.
 
     Returns:
-      A `CudaGraphs`, which can be printed.
+      A `CudaGraphs`; `print` it.
 
     Example:
       >>> with tf.Session() as sess:

@@ -37,7 +37,7 @@ END = "end"
 
 
 def _words(user_ns: dict[str, Any], line: list[str]) -> list[str]:
-    """What may follow: actions, and behind them tasks."""
+    """What may follow: actions, and after an action tasks."""
     tasks = [task.name for cluster in running_clusters() for task in cluster.tasks]
     if line and line[-1] in VERBS:
         return tasks
@@ -55,8 +55,8 @@ class ClusterMagics(CompletedMagics):
         "what",
         nargs="*",
         help="jobs with their numbers of tasks, such as ps=1 worker=2, start a "
-        "cluster; kill, stop, resume or restart, followed by tasks such as ps:0, do "
-        "that to them; end ends it. Without a word the cluster is shown.",
+        "cluster; kill, stop, resume and restart act on the tasks that follow, such "
+        "as ps:0; end ends all tasks. Without arguments the cluster is shown.",
     )
     @argument(
         "--engine",
@@ -87,7 +87,7 @@ class ClusterMagics(CompletedMagics):
 
         Each task is a process, which ends with the notebook's kernel at the latest.
         The cluster gets the Python name `cluster`, for sessions on its tasks:
-        `tf.Session(cluster.target("worker", 0))`. A cluster that had the name ends.
+        `tf.Session(cluster.target("worker", 0))`. An older cluster of that name ends.
         With `--fetch`, a step of such a session runs twice, and its messages are shown.
 
         Examples:
@@ -139,7 +139,7 @@ class ClusterMagics(CompletedMagics):
         return made
 
     def _changed(self, args: Any) -> LocalCluster:
-        """The cluster, after what is to be done to some of its tasks."""
+        """The cluster, after an action on some of its tasks."""
         verb, *names = args.what
         if verb not in VERBS:
             raise UsageError(

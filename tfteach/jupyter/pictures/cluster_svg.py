@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 
 from tfteach.explain.clusters.cluster_step import CLIENT, Message
 from tfteach.explain.clusters.clusters import ClusterFacts, TaskFacts
 from tfteach.jupyter.pictures.graph_svg import EDGE, FETCH, FONT, INK, MUTED, REFERENCE
+from tfteach.jupyter.pictures.picture_contents import plural
+from tfteach.jupyter.pictures.timeline_svg import text_at
 
 WIDTH = 760
 LEFT = 150  # of the machines, beside the client
@@ -43,7 +44,7 @@ def cluster_svg(facts: ClusterFacts) -> str:
             places[task.name] = (left, top, width, height)
         top += height + gap
     bottom = top - gap + 20
-    parts = [_text(12, 24, facts.summary, INK, size=14, weight="bold")]
+    parts = [text_at(12, 24, facts.summary, INK, size=14, weight="bold")]
     if messages:
         places[CLIENT] = (12, bottom - 76, 92, 46)
     for task in facts.tasks:
@@ -69,7 +70,7 @@ def _lines(task: TaskFacts) -> list[str]:
     shown = [str(variable) for variable in task.variables[:MOST_VARIABLES]]
     if (more := len(task.variables) - len(shown)) > 0:
         shown.append(f"and {more} more: {task.holds} in all")
-    shown.append(f"{task.ops} ops" if task.ops else "nothing of the graph")
+    shown.append(plural(task.ops, "op") if task.ops else "nothing of the graph")
     if task.sessions:
         shown.append(f"master of {', '.join(task.sessions)}")
     return shown
@@ -82,16 +83,18 @@ def _machine(task: TaskFacts, place: Place) -> list[str]:
         f'<rect x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height:.1f}" '
         f'rx="9" fill="{fill}" stroke="{line}" stroke-width="2" '
         f'stroke-dasharray="{dashes}"/>',
-        _text(left + 12, top + 23, sign, line, size=13),
-        _text(left + 30, top + 23, task.name, INK, size=15, weight="bold"),
+        text_at(left + 12, top + 23, sign, line, size=13),
+        text_at(left + 30, top + 23, task.name, INK, size=15, weight="bold"),
     ]
     if task.state in ("slow", "dead"):
         end = left + width - 12
-        parts.append(_text(end, top + 23, task.state, INK, anchor="end", weight="bold"))
+        parts.append(
+            text_at(end, top + 23, task.state, INK, anchor="end", weight="bold")
+        )
     for number, words in enumerate(_lines(task)):
         room = int((width - 20) / 5.8)
         said = words if len(words) <= room else words[: room - 1] + "…"
-        parts.append(_text(left + 12, top + 43 + LINE * number, said, INK))
+        parts.append(text_at(left + 12, top + 43 + LINE * number, said, INK))
     return parts
 
 
@@ -100,8 +103,8 @@ def _client(place: Place) -> list[str]:
     return [
         f'<rect x="{left}" y="{top}" width="{width}" height="{height}" rx="9" '
         f'fill="#ffffff" stroke="#8592a6" stroke-width="2"/>',
-        _text(left + 12, top + 20, CLIENT, INK, size=14, weight="bold"),
-        _text(left + 12, top + 36, "this program", MUTED),
+        text_at(left + 12, top + 20, CLIENT, INK, size=14, weight="bold"),
+        text_at(left + 12, top + 36, "this program", MUTED),
     ]
 
 
@@ -179,15 +182,5 @@ def _label(x: float, y: float, words: str) -> str:
     return (
         f'<rect x="{left:.1f}" y="{y - 9:.1f}" width="{width}" height="18" rx="9" '
         f'fill="#ffffff" stroke="#d9dee6"/>'
-        + _text(left + width / 2, y + 4, words, INK, anchor="middle")
-    )
-
-
-def _text(
-    x: float, y: float, words: str, fill: str, *,
-    anchor: str = "start", size: float = 11, weight: str = "normal",
-) -> str:  # fmt: skip
-    return (
-        f'<text x="{x:.1f}" y="{y:.1f}" fill="{fill}" text-anchor="{anchor}" '
-        f'font-size="{size}" font-weight="{weight}">{html.escape(words)}</text>'
+        + text_at(left + width / 2, y + 4, words, INK, anchor="middle")
     )

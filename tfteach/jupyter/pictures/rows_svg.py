@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import html
 import textwrap
 from collections.abc import Sequence
 from typing import Any
 
 from tfteach.jupyter.pictures.graph_svg import FETCH, FONT, INK, MUTED, RULE
+from tfteach.jupyter.pictures.timeline_svg import text_at
 
 WIDTH, LEFT, TOP = 380, 64, 46
 # From a short distance to a long one.
@@ -35,11 +35,11 @@ def rows_svg(panels: Sequence[dict[str, Any]]) -> str:
     legend = [
         f'<rect x="12" y="{y + 6}" width="12" height="12" fill="{READ[3]}"/>',
         f'<circle cx="18" cy="{y + 12}" r="2.2" fill="#ffffff"/>',
-        _text(30, y + 16, "read and moved", INK),
+        text_at(30, y + 16, "read and moved", INK),
         f'<rect x="128" y="{y + 6}" width="12" height="12" fill="{UNREAD[3]}"/>',
-        _text(146, y + 16, "moved, not read", INK),
+        text_at(146, y + 16, "moved, not read", INK),
         f'<circle cx="256" cy="{y + 12}" r="2.2" fill="{INK}"/>',
-        _text(266, y + 16, "read, not moved", INK),
+        text_at(266, y + 16, "read, not moved", INK),
     ]
     height = y + 28
     head = (
@@ -57,8 +57,8 @@ def _panel(title: str, heat_map: dict[str, Any]) -> tuple[list[str], int]:
     count = len(rows) + bool(heat_map["others"])
     bottom = TOP + tall * count
     parts = [
-        _text(12, 20, title, INK, size=13, weight="bold"),
-        _text(12, 36, f"{heat_map['variable']}, {heat_map['about']}", MUTED),
+        text_at(12, 20, title, INK, size=13, weight="bold"),
+        text_at(12, 36, f"{heat_map['variable']}, {heat_map['about']}", MUTED),
         f'<rect x="{LEFT}" y="{TOP}" width="{wide * columns:.1f}" '
         f'height="{tall * count}" fill="none" stroke="{RULE}"/>',
     ]
@@ -66,7 +66,7 @@ def _panel(title: str, heat_map: dict[str, Any]) -> tuple[list[str], int]:
         if tall > 11 or i % 2 == 0:
             label = f"row {row:,}"
             middle = TOP + tall * i + tall / 2 + 4
-            parts.append(_text(LEFT - 6, middle, label, MUTED, anchor="end"))
+            parts.append(text_at(LEFT - 6, middle, label, MUTED, anchor="end"))
     for column, row, level, is_read, _ in heat_map["cells"]:
         x, y = LEFT + wide * column, TOP + tall * row
         if level >= 0:
@@ -80,19 +80,19 @@ def _panel(title: str, heat_map: dict[str, Any]) -> tuple[list[str], int]:
             )
     if heat_map["others"]:
         y = TOP + tall * len(rows)
-        parts.append(_text(LEFT - 6, y + tall / 2 + 4, "others", MUTED, anchor="end"))
+        parts.append(text_at(LEFT - 6, y + tall / 2 + 4, "others", MUTED, anchor="end"))
         for column, (_, level) in enumerate(heat_map["others_moved"]):
             if level >= 0:
                 parts.append(_cell(LEFT + wide * column, y, wide, tall, UNREAD[level]))
     last = heat_map["first"] + columns - 1
-    parts.append(_text(LEFT, bottom + 14, f"step {heat_map['first']}", MUTED))
+    parts.append(text_at(LEFT, bottom + 14, f"step {heat_map['first']}", MUTED))
     if columns > 4:
         end = LEFT + wide * columns
-        parts.append(_text(end, bottom + 14, f"{last}", MUTED, anchor="end"))
+        parts.append(text_at(end, bottom + 14, f"{last}", MUTED, anchor="end"))
     fill = FETCH if "did not read" in heat_map["verdict"] else INK
     lines = textwrap.wrap(heat_map["verdict"], 58)
     for i, line in enumerate(lines):
-        parts.append(_text(12, bottom + 36 + 15 * i, line, fill if i == 0 else INK))
+        parts.append(text_at(12, bottom + 36 + 15 * i, line, fill if i == 0 else INK))
     return parts, bottom + 36 + 15 * len(lines)
 
 
@@ -100,14 +100,4 @@ def _cell(x: float, y: float, wide: float, tall: float, fill: str) -> str:
     return (
         f'<rect x="{x + 0.5:.1f}" y="{y + 0.5:.1f}" width="{max(1, wide - 1):.1f}" '
         f'height="{tall - 1}" fill="{fill}"/>'
-    )
-
-
-def _text(
-    x: float, y: float, words: str, fill: str, *,
-    anchor: str = "start", size: float = 11, weight: str = "normal",
-) -> str:  # fmt: skip
-    return (
-        f'<text x="{x:.1f}" y="{y:.1f}" fill="{fill}" text-anchor="{anchor}" '
-        f'font-size="{size}" font-weight="{weight}">{html.escape(words)}</text>'
     )

@@ -163,4 +163,4 @@ def _document(title: str, parts: list[str]) -> str:
 
 
 def _text(x: float, y: float, words: str, *, anchor: str = "start") -> str:
-    return text_at(round(x, 1), round(y, 1), words, MUTED, anchor=anchor)
+    return text_at(x, y, words, MUTED, anchor=anchor)

@@ -233,6 +233,7 @@ def text_at(
 ) -> str:  # fmt: skip
     """A text at a place."""
     return (
-        f'<text x="{x}" y="{y}" fill="{fill}" text-anchor="{anchor}" '
+        f'<text x="{round(x, 1)}" y="{round(y, 1)}" fill="{fill}" '
+        f'text-anchor="{anchor}" '
         f'font-size="{size}" font-weight="{weight}">{html.escape(words)}</text>'
     )

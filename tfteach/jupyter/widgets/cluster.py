@@ -38,7 +38,7 @@ class ClusterView(PlainView):
     dead and slow ones are marked. With a step, the tensors that the tasks send to each
     other travel as it is played; beside them is a list, in which the arrow keys go from
     message to message. Click a machine for all that it holds and what it printed. The
-    view is shown anew after each cell.
+    view is updated after each cell.
 
     Args:
       cluster: a `LocalCluster`; by default the newest that runs, else the servers of
@@ -46,7 +46,7 @@ class ClusterView(PlainView):
       sessions: sessions on its servers, by name; by default all that are open.
       step: a `ClusterStep`, from `trace_step`, or None.
       height: of the list of messages, in pixels; 0 fits it.
-      graph: the graph of which the view says who holds what; by default that of the
+      graph: the graph whose ops and variables the tasks hold; by default that of the
         newest session, else the default graph.
 
     Attributes:

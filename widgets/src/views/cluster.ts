@@ -369,7 +369,7 @@ class ClusterView {
         {},
         ops === 0
           ? "It holds nothing of this graph."
-          : `${ops} ops of the graph: ${all}${types.length < 5 ? "" : ", ..."}`,
+          : `${ops} op${ops === 1 ? "" : "s"} of the graph: ${all}${types.length < 5 ? "" : ", ..."}`,
       ),
       h("p", {}, `${state === "dead" && variables.length > 0 ? "Lost with it: " : "It holds "}${holds}.`),
       variables.length === 0
