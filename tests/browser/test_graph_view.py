@@ -79,10 +79,17 @@ def test_look_open_fetch_search(lab: Lab) -> None:
     assert "spare" in printed
 
 
-def test_live_view_hides_its_still_picture(lab: Lab) -> None:
-    lab.open_cells("still.ipynb", SETUP, MODEL)
+def test_a_live_view(lab: Lab) -> None:
+    """Beside its still picture, in dark, and from the keyboard: in one notebook."""
+    lab.open_cells("live.ipynb", SETUP, MODEL)
     lab.run_all()
-    view_of(lab, 1)
+    view = view_of(lab, 1)
+    hides_its_still_picture(lab)
+    is_drawn_in_dark(lab, view)
+    needs_no_mouse(lab, view)
+
+
+def hides_its_still_picture(lab: Lab) -> None:
     static = lab.cell(1).locator(".tfteach-static")
     assert static.count() == 1
     assert not static.is_visible()
@@ -169,10 +176,7 @@ def test_names_are_never_html(lab: Lab) -> None:
     assert lab.cell_errors() == []
 
 
-def test_dark_theme(lab: Lab) -> None:
-    lab.open_cells("dark.ipynb", SETUP, MODEL)
-    lab.run_all()
-    view = view_of(lab, 1)
+def is_drawn_in_dark(lab: Lab, view: Locator) -> None:
     lab.set_theme("JupyterLab Dark")
     ink = view.locator(".tft-title").first.evaluate("e => getComputedStyle(e).fill")
     ground = view.evaluate("e => getComputedStyle(e).backgroundColor")
@@ -238,10 +242,7 @@ def random_case(seed: int) -> tuple[dict[str, Any], list[int]]:
     return case, sorted(op.node_id - 1 for op in needed)
 
 
-def test_everything_from_the_keyboard(lab: Lab) -> None:
-    lab.open_cells("keys.ipynb", SETUP, MODEL)
-    lab.run_all()
-    view = view_of(lab, 1)
+def needs_no_mouse(lab: Lab, view: Locator) -> None:
     keys = lab.page.keyboard
     view.locator(".tft-bar button").last.focus()
     keys.press("Tab")

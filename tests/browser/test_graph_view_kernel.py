@@ -89,11 +89,18 @@ def test_an_error_leaves_the_part_that_was_built_and_names_the_line(lab: Lab) ->
     lab.screenshot("graph_view_error", lab.cell(1))
 
 
-def test_a_slow_double_click_meets_the_box_both_times(lab: Lab) -> None:
-    """The first click opens the panel, and must not move what the second one means."""
-    lab.open_cells("slow.ipynb", SETUP, MODEL)
+def test_what_hands_do(lab: Lab) -> None:
+    """Each to a view of a graph of its own, in one notebook."""
+    lab.open_cells("hands.ipynb", SETUP, MODEL, MODEL, MODEL)
     lab.run_all()
-    view = view_of(lab, 1)
+    a_slow_double_click_meets_the_box_both_times(lab, view_of(lab, 1))
+    pan_zoom_and_fit(lab, view_of(lab, 2))
+    a_second_view_of_the_same_output_stays_in_step(lab, view_of(lab, 3))
+
+
+def a_slow_double_click_meets_the_box_both_times(lab: Lab, view: Locator) -> None:
+    """The first click opens the panel, and must not move what the second one means."""
+    node(view, "layer/").scroll_into_view_if_needed()
     where = node(view, "layer/").bounding_box()
     assert where is not None
     mouse = lab.page.mouse
@@ -113,11 +120,8 @@ def test_a_slow_double_click_meets_the_box_both_times(lab: Lab) -> None:
     expect(details).to_contain_text("float32 ?×3")
 
 
-def test_a_second_view_of_the_same_output(lab: Lab) -> None:
-    lab.open_cells("twice.ipynb", SETUP, MODEL)
-    lab.run_all()
-    first = view_of(lab, 1)
-    second = lab.new_view_for_output(1).locator(".tfteach-graph")
+def a_second_view_of_the_same_output_stays_in_step(lab: Lab, first: Locator) -> None:
+    second = lab.new_view_for_output(3).locator(".tfteach-graph")
     node(second, "layer/").wait_for()
     # one model, two pictures: they stay in step
     node(second, "layer/").dblclick()
@@ -128,10 +132,8 @@ def test_a_second_view_of_the_same_output(lab: Lab) -> None:
     lab.screenshot("graph_view_twice")
 
 
-def test_pan_zoom_and_fit(lab: Lab) -> None:
-    lab.open_cells("zoom.ipynb", SETUP, MODEL)
-    lab.run_all()
-    view = view_of(lab, 1)
+def pan_zoom_and_fit(lab: Lab, view: Locator) -> None:
+    view.scroll_into_view_if_needed()
     lab.page.wait_for_timeout(500)  # boxes come to rest
 
     def place() -> dict[str, float]:

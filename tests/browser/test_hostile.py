@@ -89,6 +89,13 @@ EXPAND_THEN = """(view, act) => new Promise((done, fail) => {
 })"""
 ACTS = "stop", "escape", "collapse"
 
+# A clock of a machine so slow that each step of long work fills a slice of time.
+SLOW_CLOCK = """() => {
+    let late = 0;
+    const now = Performance.prototype.now.bind(performance);
+    performance.now = () => now() + (late += 200);
+}"""
+
 
 def test_nothing_of_a_hostile_graph_runs(
     lab: Lab, browser: Browser, tmp_path: Path, record_property: Any
@@ -150,14 +157,13 @@ def test_100000_ops_neither_freeze_the_page_nor_open(
     note(record_property, "100,000 ops: longest pause", longest, "ms", 1000)
     assert boxes <= 300
     # All scopes at once are seconds of work on a slow machine, which can be stopped.
-    machine = lab.page.context.new_cdp_session(lab.page)
-    machine.send("Emulation.setCPUThrottlingRate", {"rate": 12})
+    lab.page.evaluate(SLOW_CLOCK)
     for act in ACTS:
         view.evaluate(EXPAND_THEN, act)
         view.locator(".tft-working").wait_for(state="hidden")
         assert box.count() == boxes
         assert view.locator(".tft-node.tft-open").count() == 0
-    machine.send("Emulation.setCPUThrottlingRate", {"rate": 1})
+    lab.page.evaluate("() => { delete performance.now; }")
     lab.page.evaluate("() => { window.busy.length = 0; }")
     view.locator(".tft-series").first.dispatch_event("dblclick")
     view.locator(".tft-node.tft-open").wait_for()
