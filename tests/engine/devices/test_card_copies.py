@@ -161,6 +161,18 @@ def test_fetches_of_a_session(is_traced: bool) -> None:
             assert found[2:] == [2.0 * LARGE - 2.0, b"text"]
 
 
+@pytest.mark.usefixtures("copies")
+def test_what_the_host_reads_as_well_is_not_queued() -> None:
+    x = tf.placeholder(tf.float32, [LARGE])
+    z = x * 2.0
+    total = tf.py_func(np.sum, [z], tf.float32)  # takes the array that is fetched
+    with tf.Session() as sess:
+        for _ in range(14):
+            found = sess.run([z, total], {x: numbers()})
+            np.testing.assert_array_equal(found[0], 2 * numbers())
+            assert found[1] == np.sum(2 * numbers())
+
+
 # ---- the stand-in itself
 
 

@@ -148,16 +148,24 @@ def test_each_is_one_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     assert names == ["pool"] * 4
 
 
-def test_large_arrays_are_numbered_in_64_bits() -> None:
-    narrow, wide = (
-        pool_on_card.source_of(
-            pool_on_card._maximum,
-            "float",
-            pool_on_card._Form(index, ("float",), (2, 2), (2, 2)),
-        )
-        for index in ("int", "long long")
-    )
-    assert "int i = (int)((long long)blockIdx.x" in narrow
-    assert "long long i = (long long)((long long)blockIdx.x" in wide
-    assert "int p0 = o0" in narrow.replace("long ", "")
-    assert "long long p0 = o0" in wide
+@pytest.mark.parametrize(
+    ("limit", "expected"), [(1 << 30, "int"), (100, "long long")]
+)
+def test_only_large_arrays_are_indexed_by_64_bits(
+    monkeypatch: pytest.MonkeyPatch, limit: int, expected: str
+) -> None:
+    sources: list[str] = []
+    compiled = pool_on_card._compiled
+
+    def record(xp: Any, source: str) -> Any:
+        sources.append(source)
+        return compiled(xp, source)
+
+    monkeypatch.setattr(pool_on_card, "_compiled", record)
+    monkeypatch.setattr(pool_on_card, "_INT_INDEXED_BELOW", limit)
+    assert_same("overlapping", np.float32)
+    assert len(sources) == 7
+    for source in sources:
+        assert f"\n{expected} i = ({expected})((long long)blockIdx.x" in source
+        assert f"\n{expected} rest = i / channels" in source
+        assert f", {expected} count, {expected} channels" in source

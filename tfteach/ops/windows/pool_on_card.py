@@ -21,6 +21,9 @@ from tfteach.framework.type_aliases import ArrayModule
 from tfteach.ops.windows.conv_geometry import Windows
 
 _THREADS = 256  # in a block of the card's
+# Arrays of fewer elements are indexed by int, in which a card divides several times
+# faster than in long long.  A window may begin before an array or end behind it.
+_INT_INDEXED_BELOW = 1 << 30
 _NUMBERS = {
     "float16": "float",  # converted before and afterwards
     "bfloat16": "float",
@@ -261,7 +264,7 @@ def _launch(
         made = xp.empty(shape, work)
     if made.size:
         largest = max(made.size, *(array.size for array in read))
-        index = "int" if largest < 1 << 30 else "long long"
+        index = "int" if largest < _INT_INDEXED_BELOW else "long long"
         form = _Form(index, tuple(map(str, kinds)), windows.window, windows.strides)
         numbers = [made.size, channels]
         for size, out, (before, _) in zip(
