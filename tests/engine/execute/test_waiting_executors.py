@@ -11,8 +11,10 @@ import pytest
 
 import tfteach
 import tfteach as tf
+from tfteach.engine.execute import executors
 from tfteach.engine.execute.executors import Executors
 from tfteach.engine.execute.parallel_program import ParallelProgram
+from tfteach.framework.waiting import Cancellation
 
 pytestmark = pytest.mark.usefixtures("no_cards")
 WAIT_S = 20.0  # a test that has to wait so long has failed
@@ -248,3 +250,46 @@ def test_ops_that_wait_in_a_branch_stay_on_one_thread() -> None:
         program = sess._program(fetches, (towers.x, training))[0]
     reason = "cond/fifo_queue_Dequeue may wait in a branch or loop"
     assert program.step.one_thread == reason
+
+
+@pytest.mark.parametrize("gpus", [0, 1])
+def test_ctrl_c_while_a_failed_run_ends(
+    monkeypatch: pytest.MonkeyPatch, gpus: int
+) -> None:
+    """No op goes on waiting: it would take what a later run enqueues."""
+    tfteach.simulate_gpus(gpus)
+    cancel, interrupts = Cancellation.cancel, [KeyboardInterrupt()]
+
+    def interrupted(self: Cancellation) -> None:
+        if interrupts:
+            raise interrupts.pop()
+        cancel(self)
+
+    monkeypatch.setattr(Cancellation, "cancel", interrupted)
+    x = tf.placeholder(tf.float32, [], name="x")
+    full, empty = (tf.FIFOQueue(1, tf.float32, [[]]) for _ in range(2))
+    taken, waits = full.dequeue(), empty.dequeue()
+    with tf.device(f"/device:{'GPU' if gpus else 'CPU'}:0"):
+        fails = tf.check_numerics(x + taken, "oh")
+    with tf.Session(config=config(1)) as sess:
+        sess.run(full.enqueue(1.0))
+        with pytest.raises(KeyboardInterrupt):
+            sess.run([waits, fails], {x: np.inf})
+        assert not waiting_threads()
+        assert not interrupts
+        sess.run([full.enqueue(1.0), empty.enqueue(2.0)])
+        assert sess.run([waits, fails], {x: 0.0}) == [2.0, 1.0]
+
+
+def test_which_error_is_that_of_a_run() -> None:
+    ended, interrupt = tf.errors.CancelledError(None, None, ""), KeyboardInterrupt()
+    first, second = ValueError(), ValueError()
+    assert executors._replaces((1, first), (2, second))
+    assert executors._replaces((9, interrupt), (2, second))
+    for new, known in [
+        ((3, first), (2, second)),
+        ((1, second), (2, second)),  # the others hear of it
+        ((1, ended), (2, second)),
+        ((1, first), (9, interrupt)),
+    ]:
+        assert not executors._replaces(new, known)

@@ -148,9 +148,7 @@ def test_each_is_one_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     assert names == ["pool"] * 4
 
 
-@pytest.mark.parametrize(
-    ("limit", "expected"), [(1 << 30, "int"), (100, "long long")]
-)
+@pytest.mark.parametrize(("limit", "expected"), [(1 << 30, "int"), (100, "long long")])
 def test_only_large_arrays_are_indexed_by_64_bits(
     monkeypatch: pytest.MonkeyPatch, limit: int, expected: str
 ) -> None:

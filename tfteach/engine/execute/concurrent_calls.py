@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import contextvars
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from queue import Empty, SimpleQueue
 from typing import Any
 
 from tfteach.engine.plan.frames import frames_of
 from tfteach.engine.plan.step import Node, Step
-from tfteach.framework.waiting import slice_s
+from tfteach.framework.waiting import Cancellation, Deadline, limited, slice_s
 
 
 def may_wait(node: Node) -> bool:
@@ -64,13 +65,22 @@ class ConcurrentCalls:
 
     def __init__(self) -> None:
         self._count = 0
-        self._waiting = 0  # those that a cancellation ends
-        self._ended: SimpleQueue[tuple[Any, bool, Any, BaseException | None]] = (
-            SimpleQueue()
-        )
+        self._waiting: list[threading.Thread] = []  # those that a cancellation ends
+        self._ended: SimpleQueue[tuple[Any, Any, BaseException | None]] = SimpleQueue()
 
     def __len__(self) -> int:
         return self._count
+
+    @contextmanager
+    def limited(self, deadline: Deadline | None) -> Iterator[None]:
+        """The run: if it fails, the calls that wait have ended when it ends."""
+        cancellation = Cancellation()
+        with limited(deadline, cancellation):
+            try:
+                yield
+            except BaseException:
+                self._end_waits(cancellation)
+                raise
 
     def start(
         self,
@@ -93,31 +103,44 @@ class ConcurrentCalls:
             try:
                 result = context.run(function, *arguments)
             except BaseException as error:  # the caller's thread raises it
-                self._ended.put((tag, is_cancellable, None, error))
+                self._ended.put((tag, None, error))
             else:
-                self._ended.put((tag, is_cancellable, result, None))
+                self._ended.put((tag, result, None))
 
         # A daemon: a function that never returns must not keep the process alive.
         name = "tfteach-waiting-op" if is_cancellable else "tfteach-py_func"
-        threading.Thread(target=run, daemon=True, name=name).start()
+        thread = threading.Thread(target=run, daemon=True, name=name)
+        if is_cancellable:
+            self._waiting.append(thread)
+        thread.start()
         self._count += 1
-        self._waiting += is_cancellable
 
     def wait(self) -> tuple[Any, Any, BaseException | None]:
         """The tag of the next call to finish, its result, and its error or None."""
         while True:
             try:
-                tag, is_cancellable, result, error = self._ended.get(
-                    timeout=slice_s(None)
-                )
+                found = self._ended.get(timeout=slice_s(None))
                 break
             except Empty:
                 continue
         self._count -= 1
-        self._waiting -= is_cancellable
-        return tag, result, error
+        return found
 
-    def wait_for_cancelled(self) -> None:
-        """After the run was cancelled: wait for the calls that this ends."""
-        while self._waiting:
-            self.wait()
+    def _end_waits(self, cancellation: Cancellation) -> None:
+        """Cancel the run, and wait for the calls that this ends.
+
+        Raises:
+          BaseException: an interrupt that came meanwhile, once they have ended.
+        """
+        interrupt = None
+        while True:
+            try:
+                cancellation.cancel()
+                for thread in self._waiting:
+                    if thread.ident is not None:  # it was started
+                        thread.join()
+                break
+            except BaseException as error:
+                interrupt = error
+        if interrupt is not None:
+            raise interrupt

@@ -33,7 +33,7 @@ from tfteach.engine.execute.program import (
 from tfteach.engine.plan.step import Node, Step, control_of, writes
 from tfteach.framework.threads import own_threads
 from tfteach.framework.transaction import atomically
-from tfteach.framework.waiting import Cancellation, Deadline, WouldWait, limited, trying
+from tfteach.framework.waiting import Deadline, WouldWait, trying
 
 
 class Part(Program):
@@ -241,19 +241,14 @@ def _run_once(parts: Parts, fed: Sequence[Any], deadline: Deadline | None) -> li
         registers[slot] = value
     for i in parts.kept_feeds:
         registers[parts.feeds[i]] = fed[i].copy()
-    cancellation, calls = Cancellation(), ConcurrentCalls()
+    calls = ConcurrentCalls()
     mode = float_errors.set(IGNORED)
     try:
-        with limited(deadline, cancellation):
-            try:
-                if parts.is_heavy:
-                    with own_threads():
-                        return _run(parts, registers, calls, deadline)
-                return _run(parts, registers, calls, deadline)
-            except BaseException:
-                cancellation.cancel()
-                calls.wait_for_cancelled()
-                raise
+        with calls.limited(deadline):
+            if parts.is_heavy:
+                with own_threads():
+                    return _run(parts, registers, calls, deadline)
+            return _run(parts, registers, calls, deadline)
     finally:
         float_errors.reset(mode)
 

@@ -90,21 +90,19 @@ class Executors:
             if not count:
                 self._make_ready(number)
         helpers = min(len(plan.devices), pool.count) - 1
+        interrupt = None
         try:
             with limited_by(self._cancellation):
                 pool.offer(self, helpers)
                 self._work(is_caller=True)
         except BaseException as error:
-            self._fail(len(plan.code), error)
+            interrupt = error
         self._is_over = True
-        if self._failed is None:
+        if interrupt is None and self._failed is None:
             return
-        interrupt = self._wait_for_helpers()
-        number, reason = self._failed
+        number, reason = self._end_all(interrupt)
         self._failed = None
         self._registers.clear()  # a traceback keeps frames, which must not keep arrays
-        if interrupt is not None:
-            raise interrupt
         if number < len(plan.code) and isinstance(reason, Exception):
             raise_blaming(reason, plan.code[number])
         raise reason
@@ -331,29 +329,40 @@ class Executors:
         """End the run; the error of the instruction that comes first is reported."""
         with self._lock:
             known = self._failed
-            if known is None or _is_earlier((number, error), known):
+            if known is None or _replaces((number, error), known):
                 self._failed = number, error
             self._changed.notify_all()
-        if known is None:
-            self.rendezvous.start_abort(error)
-            self._cancellation.cancel()
+        self.rendezvous.start_abort(error)
+        self._cancellation.cancel()
 
-    def _wait_for_helpers(self) -> BaseException | None:
-        """Wait until no kernel runs any more; returns an interrupt that came then."""
-        interrupt = None
+    def _end_all(self, interrupt: BaseException | None) -> _Failure:
+        """Wait until no kernel runs any more; returns the run's error.
+
+        Args:
+          interrupt: what ended this thread's work, unless a kernel failed.
+        """
         while True:
             try:
+                if interrupt is not None:
+                    self._fail(len(self._plan.code), interrupt)
                 with self._lock:
                     while self._helpers or self._cancellable:
                         self._changed.wait(slice_s(None))
-                return interrupt
+                    assert self._failed is not None
+                    return self._failed
             except BaseException as error:
                 interrupt = error
 
 
-def _is_earlier(
-    new: tuple[int, BaseException], known: tuple[int, BaseException]
-) -> bool:
+# The number of an instruction, and its error.
+_Failure = tuple[int, BaseException]
+
+
+def _replaces(new: _Failure, known: _Failure) -> bool:
     """Whether an error, rather than one that came before it, is the run's."""
+    if not isinstance(known[1], Exception):
+        return False  # an interrupt
+    if not isinstance(new[1], Exception):
+        return True
     is_own = new[1] is not known[1] and not isinstance(new[1], CancelledError)
-    return is_own and isinstance(known[1], Exception) and new[0] < known[0]
+    return is_own and new[0] < known[0]

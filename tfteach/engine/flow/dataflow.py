@@ -57,7 +57,7 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.op_traits import Flow
 from tfteach.framework.transaction import atomically
 from tfteach.framework.variable_cell import Cell
-from tfteach.framework.waiting import Cancellation, Deadline, WouldWait, limited, trying
+from tfteach.framework.waiting import Deadline, WouldWait, trying
 
 SWITCH, MERGE, CONTROL_TRIGGER = Flow.SWITCH, Flow.MERGE, Flow.CONTROL_TRIGGER
 ENTER, EXIT, NEXT_ITERATION = Flow.ENTER, Flow.EXIT, Flow.NEXT_ITERATION
@@ -160,7 +160,6 @@ class _Run:
         self.program = program
         self.deadline = deadline
         self.calls = ConcurrentCalls()
-        self.cancellation = Cancellation()
         self.observers = observers
         self.followers = [o for o in observers if isinstance(o, ValueObserver)]
         self.watchers = [o for o in observers if isinstance(o, FlowObserver)]
@@ -180,13 +179,8 @@ class _Run:
         """Run until no node is ready, and return the fetches."""
         if not self.program.calls_may_wait:
             return self._finish()
-        with limited(self.deadline, self.cancellation):
-            try:
-                return self._finish()
-            except BaseException:
-                self.cancellation.cancel()
-                self.calls.wait_for_cancelled()
-                raise
+        with self.calls.limited(self.deadline):
+            return self._finish()
 
     def _finish(self) -> list[Any]:
         queue = self.queue
