@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -418,6 +419,24 @@ def test_feeds_are_not_overwritten_before_the_card_has_read_them() -> None:
         assert (
             strict_card.POOL.ends == ends + 2
         )  # before it writes, and as all runs end
+
+
+@pytest.mark.parametrize("replays", [0, 2])
+def test_an_interrupt_before_the_wait(monkeypatch: Any, replays: int) -> None:
+    x, inner, calls = features(3), cuda_graph.CapturedGraph.download, []
+
+    def download(graph: Any, registers: Any) -> None:
+        if calls.append(1) or len(calls) == replays + 1:
+            raise KeyboardInterrupt
+        inner(graph, registers)
+
+    monkeypatch.setattr(cuda_graph.CapturedGraph, "download", download)
+    y = tf.floor(x * 2.0 + tf.random_uniform([3]))
+    with tf.Session() as sess:
+        for i in range(UNTIL_CAPTURED + 4):
+            with contextlib.suppress(KeyboardInterrupt):
+                assert sess.run(y, {x: np.full(3, i)}).tolist() == [2.0 * i] * 3
+    assert len(calls) > replays + 1
 
 
 def test_the_host_samples_candidates_before_the_card() -> None:

@@ -156,6 +156,7 @@ class CapturedGraph:
         cuda = card.xp.cuda
         self._pool = _pool_within(card.xp.get_default_memory_pool(), cuda)
         self._stream = cuda.Stream(non_blocking=True)
+        self._reads_pinned = False  # the card may still, on behalf of an earlier run
         registers = list(registers)
         self._variables = [
             CapturedVariable(registers[slot], is_written)
@@ -238,6 +239,7 @@ class CapturedGraph:
         """Copy what the card has received into the graph's buffers."""
         for slot, buffer in self._buffers.items():
             buffer[...] = registers[slot]
+        self._reads_pinned = bool(self._parts.taken)
         self._taken.send(registers)
 
     def take_feeds(self, registers: list[Any]) -> bool:
@@ -247,9 +249,9 @@ class CapturedGraph:
           Whether the graph can run: an array may have another shape than before.
         """
         fits = True
-        is_staged = self._staging or self._parts.taken
-        if is_staged and not self._parts.downloads:
-            self._card.synchronize()  # the run before may still read what it was fed
+        if self._reads_pinned:
+            self._wait()
+        self._reads_pinned = bool(self._staging or self._parts.taken)
         for instruction in self._parts.before:
             slot = instruction.outputs[0] if instruction.outputs else -1
             staging = self._staging.get(slot)
@@ -281,6 +283,10 @@ class CapturedGraph:
                     registers[slot] = self._buffers[slot].copy()
         return fits
 
+    def _wait(self) -> None:
+        self._card.synchronize()
+        self._reads_pinned = False
+
     def results(self, registers: Sequence[Any]) -> list[Any]:
         """The registers, with the values that leave the card."""
         found = list(registers)
@@ -305,7 +311,7 @@ class CapturedGraph:
             instruction.node.spec.record(value)  # type: ignore[attr-defined]
             value.get(out=self._downloads[instruction.outputs[0]], blocking=False)
         if downloads:
-            self._card.synchronize()
+            self._wait()
         for instruction in downloads:
             [slot] = instruction.outputs
             registers[slot] = self._downloads[slot].copy()
