@@ -5,7 +5,7 @@ const PORT = 48; // pixels between the ways to and from a machine
 const LABEL_H = 20;
 const POSITIONS = [0.4, 0.5, 0.6, 0.3, 0.7]; // on a way, the best first
 const GAP = 2; // between labels
-const NEAR = [0, 23, -23, 46, -46]; // from a moving point to its label, the best first
+const NEAR = [0, 12, -12, 24, -24, 36, -36, 48, -48, 60, -60]; // from a moving point to its label, the best first
 const SHIFT = 20; // from a level way to a label above or below it
 
 export interface Point {
@@ -130,12 +130,18 @@ export class LabelPlaces {
     return this.at(pointOn(way, 0.5), choices.at(-1)!, classes, 0);
   }
 
-  /** Beside a moving point: as near as no other label is in the way. */
+  /** Beside a moving point; nothing if there is no room. */
   near(point: Point, said: string, classes: string, side: Way["side"]): SVGElement {
+    const box = this.roomNear(point, said, side);
+    return box === undefined ? s("g", { class: classes }) : drawn(box, said, classes);
+  }
+
+  /** The free place that is nearest to a point, which is then taken. */
+  roomNear(point: Point, said: string, side: Way["side"]): DOMRect | undefined {
     const boxes = NEAR.map((shift) => this.#boxOf({ x: point.x, y: point.y + shift }, said, side));
-    const box = boxes.find((each) => !this.#taken.some((other) => meet(other, each))) ?? boxes[0]!;
-    this.#taken.push(box);
-    return drawn(box, said, classes);
+    const box = boxes.find((each) => !this.#taken.some((other) => meet(other, each)));
+    if (box !== undefined) this.#taken.push(box);
+    return box;
   }
 
   /** Beside a point, whatever is there. */

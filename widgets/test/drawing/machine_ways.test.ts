@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isBetween, pointOn, wayBetween } from "../../src/drawing/machine_ways";
+import { isBetween, LabelPlaces, pointOn, wayBetween } from "../../src/drawing/machine_ways";
 
 const box = (left: number, top: number): DOMRect =>
   ({ left, top, right: left + 100, bottom: top + 50, width: 100, height: 50, x: left, y: top }) as DOMRect;
@@ -31,4 +31,27 @@ test("a message moves from one end of its way to the other", () => {
   const way = wayBetween(first, server, false, false);
   expect(pointOn(way, 0)).toEqual(way.from);
   expect(pointOn(way, 1)).toEqual(way.to);
+});
+
+test("labels of messages that travel side by side stand below each other, or not at all", () => {
+  globalThis.DOMRect ??= class {
+    left: number;
+    top: number;
+    right: number;
+    bottom: number;
+    constructor(
+      x: number,
+      y: number,
+      readonly width: number,
+      readonly height: number,
+    ) {
+      [this.left, this.top, this.right, this.bottom] = [x, y, x + width, y + height];
+    }
+  } as unknown as typeof DOMRect;
+  const labels = new LabelPlaces(400, [server, first]);
+  const tops = Array.from({ length: 7 }, () => labels.roomNear({ x: 200, y: 120 }, "w:0, 8 B", 0)?.top);
+  const placed = tops.filter((top) => top !== undefined).sort((a, b) => a - b);
+  expect(tops[0]).toBe(110);
+  expect(placed.length).toBeLessThan(7);
+  for (const [i, top] of placed.entries()) if (i > 0) expect(top - placed[i - 1]!).toBeGreaterThanOrEqual(20);
 });
