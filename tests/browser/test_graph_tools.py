@@ -35,14 +35,6 @@ view
 """
 
 
-def show(lab: Lab, name: str, *more: str) -> Locator:
-    lab.open_cells(name, SETUP, MODEL, SHOW, *more)
-    for cell in range(3):
-        lab.run_cell(cell)
-    assert lab.cell_errors() == []
-    return view_of(lab, 2)
-
-
 def both_themes(lab: Lab, name: str, view: Locator) -> None:
     lab.screenshot(f"{name}_light", view)
     lab.set_theme("JupyterLab Dark")
@@ -51,8 +43,17 @@ def both_themes(lab: Lab, name: str, view: Locator) -> None:
     lab.set_theme("JupyterLab Light")
 
 
-def test_search_by_regular_expression(lab: Lab) -> None:
-    view = show(lab, "regex.ipynb")
+def test_search_traces_and_files(lab: Lab) -> None:
+    """Each in a view of a graph of its own, in one notebook."""
+    lab.open_cells("tools.ipynb", SETUP, *3 * [MODEL + SHOW])
+    lab.run_all()
+    assert lab.cell_errors() == []
+    search_by_regular_expression(lab, view_of(lab, 1))
+    traces_and_pairs(lab, view_of(lab, 2))
+    map_files_and_full_screen(lab, view_of(lab, 3))
+
+
+def search_by_regular_expression(lab: Lab, view: Locator) -> None:
     search = view.locator(".tft-search")
     search.fill(r"/^(hidden|logits)\/MatMul$/")
     options = view.locator(".tft-results").get_by_role("option")
@@ -66,7 +67,11 @@ def test_search_by_regular_expression(lab: Lab) -> None:
 
 
 def test_colours(lab: Lab) -> None:
-    view = show(lab, "colours.ipynb", "print(view.colour_by)")
+    lab.open_cells("colours.ipynb", SETUP, MODEL, SHOW, "print(view.colour_by)")
+    for cell in range(3):
+        lab.run_cell(cell)
+    assert lab.cell_errors() == []
+    view = view_of(lab, 2)
     choice = view.get_by_role("combobox", name="Colour by")
     key = view.locator(".tft-key")
     assert not key.is_visible()
@@ -96,8 +101,7 @@ def test_colours(lab: Lab) -> None:
     expect(choice).to_have_value("cell")
 
 
-def test_traces_and_pairs(lab: Lab) -> None:
-    view = show(lab, "traces.ipynb")
+def traces_and_pairs(lab: Lab, view: Locator) -> None:
     node(view, "loss/").click()
     lab.page.keyboard.press("i")
     strip = view.locator(".tft-trace")
@@ -182,8 +186,7 @@ def test_two_graphs_side_by_side(lab: Lab) -> None:
     lab.screenshot("graph_diff_next", both)
 
 
-def test_map_files_and_full_screen(lab: Lab) -> None:
-    view = show(lab, "files.ipynb")
+def map_files_and_full_screen(lab: Lab, view: Locator) -> None:
     little = view.locator(".tft-minimap")
     expect(little).to_be_hidden()
     for _ in range(4):
