@@ -11,6 +11,7 @@ import numpy as np
 import scipy.special
 
 from tests import card_capture
+from tests.card_arrays import inside, outside
 
 TYPES: dict[str, Any] = {
     "float": np.float32,
@@ -160,9 +161,7 @@ class ElementwiseKernel:
         self._operation, self._name = operation, name
 
     def __call__(self, *args: Any) -> Any:
-        from tests.strict_card import _inside, _outside
-
-        given = _inside(args)
+        given = inside(args)
         count = len(self._inputs)
         for value, (name, dtype) in zip(given, self._inputs, strict=False):
             if isinstance(value, np.ndarray) and value.dtype != dtype:
@@ -179,7 +178,7 @@ class ElementwiseKernel:
             return args[count:] if len(self._outputs) > 1 else args[count]
         if len(given) != count:
             raise TypeError(f"Wrong number of arguments for {self._name!r}")
-        found = _outside(card_capture.run(self._name, self._run, (given,)))
+        found = outside(card_capture.run(self._name, self._run, (given,)))
         return found if len(found) > 1 else found[0]
 
     def _run(self, values: Any, targets: Any = ()) -> tuple[Any, ...]:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from tests import card_capture
+from tests.card_arrays import inside
 from tests.card_kernels import TYPES, Expression
 
 _HEAD = re.compile(r'extern "C" __global__ void (\w+)\((.*?)\) \{\n(.*)\n\}\n', re.S)
@@ -123,9 +124,7 @@ class RawKernel:
     def __call__(
         self, grid: Sequence[int], block: Sequence[int], args: Sequence[Any]
     ) -> None:
-        from tests.strict_card import _inside
-
-        given = _inside(tuple(args))
+        given = inside(tuple(args))
         for value, (name, dtype, how) in zip(given, self._parameters, strict=True):
             assert isinstance(value, np.ndarray) == (how != "number"), name
             assert value.dtype == dtype, name

@@ -9,9 +9,10 @@ import pytest
 
 import tfteach as tf
 from tests import strict_card
+from tests.card_arrays import Array, to_card, to_host
 from tests.ops.case import Case, all_cases, node_of
 from tests.ops.test_all import constants, runs_on_cards
-from tests.strict_card import CARD, Array, to_card, to_host
+from tests.strict_card import CARD
 from tfteach.engine.plan.step import kernel_of
 from tfteach.framework.card_kernels import is_on_host, with_card_kernel
 from tfteach.framework.dtypes import float16, float32

@@ -9,8 +9,9 @@ import pytest
 
 import tfteach as tf
 from tests import strict_card
+from tests.card_arrays import to_card, to_host
 from tests.card_blas import Cublas
-from tests.strict_card import CARD, to_card, to_host
+from tests.strict_card import CARD
 from tfteach.framework import card_products
 
 M, K, N = 3, 4, 5

@@ -9,10 +9,11 @@ import pytest
 
 import tfteach as tf
 from tests import strict_card
+from tests.card_arrays import to_host
 from tests.card_clock import CLOCKED, CURRENT
 from tests.card_devices import POOL
 from tests.card_transfers import TRANSFERS
-from tests.strict_card import CARD, to_host
+from tests.strict_card import CARD
 from tfteach.engine.devices.card_copies import OWN_STREAM_BYTES, CardCopies
 
 LARGE = OWN_STREAM_BYTES // 4  # floats

@@ -9,7 +9,7 @@ import pytest
 
 import tfteach as tf
 from tests import strict_card
-from tests.strict_card import POOL
+from tests.card_devices import POOL
 from tfteach.engine.devices.card_memory import CardLedger
 from tfteach.explain import MemoryWatch
 

@@ -9,7 +9,7 @@ import pytest
 
 import tfteach as tf
 from tests import strict_card
-from tests.strict_card import POOL
+from tests.card_devices import POOL
 
 LOCAL = "/job:localhost/replica:0/task:0/device:"
 CPU, GPU = LOCAL + "CPU:0", LOCAL + "GPU:0"

@@ -10,10 +10,12 @@ import pytest
 
 import tfteach as tf
 from tests import strict_card
+from tests.card_arrays import to_card
 from tests.card_capture import STATE
 from tests.card_clock import CLOCKED
+from tests.card_devices import POOL
 from tests.eagerly import eager_program
-from tests.strict_card import CARD, POOL, to_card
+from tests.strict_card import CARD
 from tfteach.engine.devices.devices import CudaGPU
 from tfteach.engine.execute import cuda_graph, parallel_program
 from tfteach.engine.execute.cuda_graph import CAPTURE_AFTER

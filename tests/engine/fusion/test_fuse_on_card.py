@@ -10,8 +10,9 @@ import pytest
 
 import tfteach as tf
 from tests import strict_card
+from tests.card_arrays import to_card, to_host
+from tests.card_capture import STATE
 from tests.card_kernels import ElementwiseKernel
-from tests.strict_card import STATE, to_card, to_host
 from tfteach import ops
 from tfteach.engine.execute.program import HOT_AFTER_RUNS
 from tfteach.engine.fusion.fuse_on_card import CardChain

@@ -11,11 +11,12 @@ import pytest
 
 import tfteach as tf
 from tests import strict_card
+from tests.card_arrays import to_host
 from tests.card_capture import STATE
 from tests.eagerly import eager_program
 from tests.golden import random_numbers
 from tests.ops.random.test_random_ops import CASES, GOLDEN
-from tests.strict_card import CARD, to_host
+from tests.strict_card import CARD
 from tfteach.engine.execute.cuda_graph import CAPTURE_AFTER
 from tfteach.engine.execute.program import HOT_AFTER_RUNS
 from tfteach.ops.random import philox

@@ -13,10 +13,11 @@ import pytest
 
 import tfteach as tf
 from tests import card_cudnn, strict_card
+from tests.card_arrays import to_card, to_host
 from tests.engine.execute.test_cuda_graph import UNTIL_CAPTURED, convolutions, graphed
 from tests.golden import cudnn_plans
 from tests.ops.case import Case, all_cases
-from tests.strict_card import CARD, to_card, to_host
+from tests.strict_card import CARD
 from tfteach.engine.plan.step import kernel_of
 from tfteach.ops.windows import conv_by_cudnn, conv_kernels
 from tfteach.ops.windows import conv_geometry as geometry

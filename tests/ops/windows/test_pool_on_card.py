@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from tests import card_capture, strict_card
+from tests.card_arrays import to_card, to_host
 from tests.ops.case import Case, all_cases
-from tests.strict_card import CARD, to_card, to_host
+from tests.strict_card import CARD
 from tfteach.engine.plan.step import kernel_of
 from tfteach.ops.windows import conv_geometry as geometry
 from tfteach.ops.windows import pool, pool_kernels, pool_on_card
