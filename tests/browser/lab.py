@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -22,6 +21,7 @@ import nbformat
 from playwright.sync_api import ConsoleMessage, Error, Locator, Page, Request
 
 from tests.browser.kernel_forks import KernelForks
+from tests.free_ports import free_ports
 
 LESSONS = Path(__file__).resolve().parents[2] / "notebooks"
 
@@ -75,7 +75,7 @@ class Server:
 
     def __init__(self, root: Path, home: Path) -> None:
         self.root = root
-        self.port = free_port()
+        [self.port] = free_ports(1)
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = home / "jupyterlab.log"
         environment = private_environment(home)
@@ -332,14 +332,6 @@ class Lab:
             f"{PANEL}?.sessionContext?.shutdown(); }}"
         )
         self.page.close()
-
-
-def free_port() -> int:
-    """A port that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def private_environment(home: Path) -> dict[str, str]:

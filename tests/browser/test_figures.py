@@ -19,9 +19,10 @@ import pytest
 from playwright.sync_api import Browser, Locator
 
 import tfteach as tf
-from tests.browser.lab import Lab, free_port
+from tests.browser.lab import Lab
 from tests.browser.page_work import Work, counted_work
 from tests.browser.test_graph_view import node
+from tests.free_ports import free_ports
 
 STATIC = Path(tf.__file__).parent / "jupyter" / "static"
 
@@ -368,7 +369,7 @@ def test_tensorboard_with_the_same_graph(
     tf.summary.FileWriter(
         str(tmp_path), scope["made"](scope["blocks"], 100, 100)
     ).close()
-    port = free_port()
+    [port] = free_ports(1)
     command = [sys.executable, "-m", "tensorboard.main", f"--logdir={tmp_path}"]
     command += [f"--port={port}", "--host=127.0.0.1", "--load_fast=false"]
     with (tmp_path / "board.log").open("wb") as log:

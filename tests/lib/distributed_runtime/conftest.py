@@ -1,12 +1,12 @@
 """Servers for the tests of this folder."""
 
-import socket
 import subprocess
 import time
 
 import pytest
 
 import tfteach as tf
+from tests.free_ports import free_ports
 
 SERVER = """
 import sys
@@ -20,13 +20,7 @@ sys.stdin.read()
 
 def free_addresses(count):
     """Addresses of this machine at which nothing listens."""
-    sockets = [socket.socket() for _ in range(count)]
-    for each in sockets:
-        each.bind(("127.0.0.1", 0))
-    addresses = [f"localhost:{each.getsockname()[1]}" for each in sockets]
-    for each in sockets:
-        each.close()
-    return addresses
+    return [f"localhost:{port}" for port in free_ports(count)]
 
 
 def eventually(is_so):
