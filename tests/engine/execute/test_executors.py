@@ -311,7 +311,14 @@ def test_python_runs_on_the_thread_of_the_caller(parallel: None) -> None:
     with tf.Session(config=SECOND) as sess:
         for _ in range(5):
             sess.run(value, {x: 0.0})
+        [(program, _)] = sess._programs.values()
     assert set(threads) == {threading.get_ident()}
+    # By chance the caller may have been the first to look; another thread finds none.
+    run = Executors(program.plan, program.compiled.registers.copy())
+    number = program.plan.on_caller.index(True)
+    run._make_ready(number)
+    assert run._startable(program.plan.executor_of[number], False) is None
+    assert run._startable(0, True) == len(program.plan.devices)
 
 
 def test_the_caller_hears_of_what_only_it_can_run(
