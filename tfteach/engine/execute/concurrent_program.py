@@ -7,6 +7,7 @@ does so on a thread, while the parts that do not need it run.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -212,8 +213,11 @@ class ConcurrentProgram:
         self._parts = compile(None)
         self._often_fed = OftenFed(compile)
         self._observed = observed
-        self._slow: _Observed | None = None
         self._handles = fed_handles(step)
+
+    @functools.cached_property
+    def _slow(self) -> _Observed:
+        return self._observed()
 
     def run(
         self,
@@ -223,8 +227,6 @@ class ConcurrentProgram:
     ) -> Any:
         """Run once; see `Program.run`."""
         if observers:
-            if self._slow is None:
-                self._slow = self._observed()
             return self._slow.run(fed, observers, deadline)
         handles = self._handles or (False,) * len(fed)
         shapes = shapes_of(fed, handles)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -40,7 +41,10 @@ class FlowOnDevices(ParallelProgram):
     ) -> None:
         super().__init__(compiled, pool_of, is_concurrent)
         self._observed = observed
-        self._slow: DataflowProgram | None = None
+
+    @functools.cached_property
+    def _slow(self) -> DataflowProgram:
+        return self._observed()
 
     def run(
         self,
@@ -50,8 +54,6 @@ class FlowOnDevices(ParallelProgram):
     ) -> Any:
         """Run once; see `Program.run`."""
         if observers and not self.shows_threads(fed, observers):
-            if self._slow is None:
-                self._slow = self._observed()
             return self._slow.run(fed, observers, deadline)
         return super().run(fed, observers, deadline)
 
