@@ -152,3 +152,24 @@ def test_a_traced_step_is_told_by_all_tasks(session):
     assert session.run(more, options=options, run_metadata=metadata) == 2.0
     ran = {n.node_name for d in metadata.step_stats.dev_stats for n in d.node_stats}
     assert {"v", "more"} <= ran
+
+
+def test_each_transfer_has_its_own_name(session, servers):
+    """TensorFlow's workers cache the kernels of stateful ops by name."""
+    with tf.device(PS):
+        a = tf.placeholder(tf.float32, []) * 2.0
+    with tf.device(WORKER):
+        b = a + 1.0
+    options, metadata = tf.RunOptions(output_partition_graphs=True), tf.RunMetadata()
+    fed = {a.op.inputs[0]: 3.0}
+    assert session.run(b, fed) == 7.0
+    assert session.run(b, fed, options, metadata) == 7.0
+    (master,) = servers[1]._master._sessions.values()
+    names = [
+        node.name
+        for parts in master.session._parts.values()
+        for part in parts
+        for node in part.graph_def.node
+        if node.op in ("_Send", "_Recv")
+    ]
+    assert len(set(names)) == len(names) > 4

@@ -24,7 +24,7 @@ from tfteach.framework.type_aliases import Proto
 from tfteach.framework.waiting import caller_is_gone
 from tfteach.lib.distributed_runtime.call_threads import call_threads
 from tfteach.lib.distributed_runtime.cluster import WORKERS_TIMEOUT_S, Cluster
-from tfteach.lib.distributed_runtime.parts import Part, parts_of_step
+from tfteach.lib.distributed_runtime.parts import Part, number_transfers, parts_of_step
 from tfteach.lib.distributed_runtime.step_run import PartialCall, StepRun, end_step
 from tfteach.lib.distributed_runtime.task import Task
 from tfteach.lib.distributed_runtime.task_session import Element, TaskSession
@@ -112,6 +112,7 @@ class ClusterSession(TaskSession):
         devices.sort(key=lambda device: device.name)
         self.planner = _ClusterPlanner(self._options, config, devices, task.devices[0])
         self._parts: Recent[Any, list[Part]] = Recent(MAX_PROGRAMS)
+        self._numbered = 0  # names of transfers
         self._registered: list[tuple[str, str]] = []  # tasks and handles of parts
         self._steps_lock = threading.Lock()
         if self._is_isolated:
@@ -155,6 +156,7 @@ class ClusterSession(TaskSession):
 
     def _register(self, step: Step, exchanges: bool) -> list[Part]:
         found = parts_of_step(step, self._devices, self.task.name, exchanges)
+        self._numbered = number_transfers(found, self._numbered)
         for part in found:
             part.graph_def.library.CopyFrom(self._library())
             request = protos.RegisterGraphRequest(

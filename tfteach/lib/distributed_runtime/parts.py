@@ -205,5 +205,45 @@ class _PartsOfStep:
         return Calls.AT_ONCE if is_early else Calls.TWICE
 
 
+def number_transfers(parts: list[Part], first: int) -> int:
+    """Give the transfers of a step names that no other step of the session uses.
+
+    TensorFlow's workers cache the kernels of stateful ops by name, also across parts.
+
+    Args:
+      parts: those of the step, where a `_Recv` has its `_Send`'s number plus 1.
+      first: the lowest number to use.
+
+    Returns:
+      The lowest number for the next step.
+    """
+    numbers = [_number(n.name) for part in parts for n in part.graph_def.node]
+    count = max(numbers, default=-1) + 1
+    first = max(first, count)  # no name of a node that keeps its own
+    for part in parts:
+        names: dict[str, str] = {}
+        for node in part.graph_def.node:
+            if node.op in (SEND, RECV):
+                prefix, number = node.name.rpartition("/_")[0], _number(node.name)
+                names[node.name] = (
+                    f"{node.name}_{first}"  # a feed or a fetch
+                    if number < 0
+                    else f"{prefix}/_{first + number}"
+                )
+        for node in part.graph_def.node:
+            node.name = names.get(node.name, node.name)
+            for i, source in enumerate(node.input):
+                name = source.lstrip("^").partition(":")[0]
+                if name in names:
+                    node.input[i] = source.replace(name, names[name], 1)
+    return first + max(count, 1)
+
+
+def _number(name: str) -> int:
+    """The 3 of "x/_3"; -1 for other names."""
+    _, mark, number = name.rpartition("/_")
+    return int(number) if mark and number.isdecimal() else -1
+
+
 def _signed(number: int) -> int:
     return number - (1 << 64) if number >> 63 else number
