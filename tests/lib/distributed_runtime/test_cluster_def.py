@@ -82,6 +82,24 @@ def test_a_session_of_its_own_cluster(servers, alpha, variable, is_isolated):
     eventually(lambda: not any(server._worker._sessions for server in servers))
 
 
+def test_sessions_of_one_cluster_that_share_their_variables(servers, alpha, variable):
+    v, doubled = variable
+    experimental = {"share_session_state_in_clusterspec_propagation": True}
+    first = session(servers[0], alpha, experimental=experimental)
+    with session(servers[1], alpha, experimental=experimental) as second:
+        with pytest.raises(tf.errors.FailedPreconditionError):
+            second.run(doubled)
+        first.run(v.initializer)
+        assert second.run(doubled) == 10
+        first.close()
+        assert second.run(doubled) == 10
+    with (
+        session(servers[0], alpha) as isolated,
+        pytest.raises(tf.errors.FailedPreconditionError),
+    ):
+        isolated.run(doubled)
+
+
 def test_numbers_with_gaps_and_several_jobs(servers, graph):
     one, two, three = map(address, servers)
     with tf.device("/job:alpha/task:3"):

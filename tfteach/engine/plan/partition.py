@@ -8,6 +8,7 @@ Source: core/graph/graph_partition.cc, core/ops/sendrecv_ops.cc.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Hashable
 from typing import Any, ClassVar
 
 from tfteach.engine.devices.devices import Device
@@ -148,23 +149,36 @@ def _size_bytes(value: Any) -> int:
     return int(getattr(value, "nbytes", 0))
 
 
-def partition(step: Step, host: Device, transfers: Transfers) -> None:
+def partition(
+    step: Step,
+    host: Device,
+    transfers: Transfers,
+    location: Callable[[Device], Hashable] = id,
+) -> None:
     """Insert a `_Send`/`_Recv` pair into every edge that crosses devices.
 
     Args:
       step: placed and optimized; its nodes and edges change.
       host: where feeds come from and fetches go to, and what host memory is.
       transfers: counts the copies, run by run.
+      location: where a device is; edges between devices of one location stay.
     """
-    _Partitioner(step, host, transfers).run()
+    _Partitioner(step, host, transfers, location).run()
 
 
 class _Partitioner:
-    def __init__(self, step: Step, host: Device, transfers: Transfers) -> None:
+    def __init__(
+        self,
+        step: Step,
+        host: Device,
+        transfers: Transfers,
+        location: Callable[[Device], Hashable],
+    ) -> None:
+        self.location = location
         self.step = step
         self.host = host
         self.transfers = transfers
-        self.received: dict[tuple[Edge, Device], Edge] = {}
+        self.received: dict[tuple[Edge, Hashable], Edge] = {}
         self.nodes: list[Node] = []
         self.arguments = argument_names(step)
         self.halves = 0
@@ -189,9 +203,12 @@ class _Partitioner:
     def moved(self, edge: Edge, target: Device, reader: Node | None = None) -> Edge:
         """The edge's value on `target`, for `reader` or to be fetched."""
         source = edge.node.device
-        if source is target or self.tensor(edge).dtype.name in UNCOPIED:
+        place = self.location(target)
+        if self.location(source) == place:
             return edge
-        found = self.received.get((edge, target))
+        if self.tensor(edge).dtype.name in UNCOPIED:
+            return edge
+        found = self.received.get((edge, place))
         if found is not None:
             return found
         name = f"edge_{edge.node.op.node_id}_{edge.node.name}"
@@ -203,7 +220,7 @@ class _Partitioner:
         sent = Edge(self.half(sender, edge, source, prefix), 0)
         result = Edge(self.half(receiver, sent, target, prefix), 0)
         if not carries_reference(edge):
-            self.received[edge, target] = result
+            self.received[edge, place] = result
         elif reader is not None:
             # Each reader has a copy, made after what the reader waits for.  In
             # TensorFlow the variable may be sent before.

@@ -11,7 +11,7 @@ core/common_runtime/constant_folding.cc (names).
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -118,6 +118,7 @@ class ExecutedGraph:
 
     Args:
       step: placed, optimized and partitioned.
+      location: where a device is, as for `partition`.
 
     Attributes:
       nodes: in execution order.
@@ -125,13 +126,14 @@ class ExecutedGraph:
         folded a Const for each output that is used.
     """
 
-    def __init__(self, step: Step) -> None:
+    def __init__(self, step: Step, location: Callable[[Device], Hashable] = id) -> None:
         self.step = step
+        self._location = location
         self.nodes: list[ExecutedNode] = []
         self.of: dict[Node, list[ExecutedNode]] = {}
         self._sources: dict[Edge, Source] = {}
         self._names: set[str] = set()
-        self._carried: dict[tuple[str, Device], Source] = {}
+        self._carried: dict[tuple[str, Hashable], Source] = {}
         self._arguments = argument_names(step)
         self._fed = {node: tensor for tensor, node in step.feeds.items()}
         self._halves = sum(isinstance(n.spec, Send | Recv) for n in step.nodes)
@@ -211,7 +213,8 @@ class ExecutedGraph:
                 # Also for what takes only the value's shape, and needs no copy here.
                 sent = self._sources[node.inputs[0].node.inputs[0]]
                 received = Source(made.name, 0, node.device)
-                self._carried.setdefault((str(sent), node.device), received)
+                place = self._location(node.device)
+                self._carried.setdefault((str(sent), place), received)
             return
         self.of[node] = []
         for i, value in enumerate(node.values):
@@ -309,7 +312,7 @@ class ExecutedGraph:
                 stack += [*other.control, *(source for source, _ in other.inputs)]
                 continue
             waited = Source(made[0].name, 0, made[0].device)
-            if waited.device is not node.device:
+            if not self._is_at(waited, node.device):
                 if self.step.is_optimized and _needs(node, other):
                     continue
                 waited = self._signal(waited, node.device)
@@ -318,18 +321,21 @@ class ExecutedGraph:
 
     def _on(self, source: Source, device: Device, edge: Edge) -> Source:
         """The value on a device; inputs that GPUs read on the host are not copied."""
-        if source.device is device:
+        if self._is_at(source, device):
             return source
-        found = self._carried.get((str(source), device))
+        found = self._carried.get((str(source), self._location(device)))
         if found is None:
             dtype = edge.node.op.outputs[edge.index].dtype
             found = self.transfer(source, source, device, dtype.base_dtype)
-            self._carried[str(source), device] = found
+            self._carried[str(source), self._location(device)] = found
         return found
+
+    def _is_at(self, source: Source, device: Device) -> bool:
+        return self._location(source.device) == self._location(device)
 
     def _signal(self, source: Source, device: Device) -> Source:
         """The node on another device that stands for the source in control inputs."""
-        found = self._carried.get((f"^{source.name}", device))
+        found = self._carried.get((f"^{source.name}", self._location(device)))
         if found is not None:
             return found
         number, constant = self.numbered(source.name), _type_of(Role.CONSTANT)
@@ -344,7 +350,8 @@ class ExecutedGraph:
         made = self.add(self.numbered(source.name), identity, device)
         made.inputs = [received.name]
         made.attrs = {"T": ("type", float32)}
-        found = self._carried[f"^{source.name}", device] = Source(made.name, 0, device)
+        found = Source(made.name, 0, device)
+        self._carried[f"^{source.name}", self._location(device)] = found
         return found
 
     def transfer(

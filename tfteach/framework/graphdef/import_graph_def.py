@@ -125,7 +125,7 @@ def import_graph(
             graph.add_library(graph_def.library, producer_op_list)
             reader = NodeReader(scope, producer_op_list, graph.functions, extends)
             work = _Import(graph, graph_def, scope, mapped, reader, extends)
-            work.keeps_scope_names = keeps_scope_names
+            work.keeps_scope_names = keeps_scope_names or extends
             work.run()
             found = (
                 None

@@ -24,6 +24,7 @@ from tfteach.framework.type_aliases import Proto
 from tfteach.framework.waiting import caller_is_gone
 from tfteach.lib.distributed_runtime.call_threads import call_threads
 from tfteach.lib.distributed_runtime.cluster import WORKERS_TIMEOUT_S, Cluster
+from tfteach.lib.distributed_runtime.control_loops import task_of
 from tfteach.lib.distributed_runtime.parts import Part, number_transfers, parts_of_step
 from tfteach.lib.distributed_runtime.step_run import PartialCall, StepRun, end_step
 from tfteach.lib.distributed_runtime.task import Task
@@ -71,7 +72,8 @@ class _ClusterPlanner(StepPlanner):
         )
 
     def partition(self, step: Step) -> None:
-        partition(step, self.client, self.transfers)
+        # Each task divides its part among its devices.
+        partition(step, self.client, self.transfers, task_of)
 
 
 class ClusterSession(TaskSession):
@@ -94,6 +96,8 @@ class ClusterSession(TaskSession):
         self._cluster = cluster
         self._handle = secrets.token_hex(8)
         self._is_isolated = is_isolated
+        # Whether the tasks have sessions of their own, as this one has.
+        self._has_worker_sessions = is_isolated or config.HasField("cluster_def")
         timeout_s = config.operation_timeout_in_ms / 1000 or WORKERS_TIMEOUT_S
         tasks = cluster.filtered(config.device_filters)
         self.attributes: list[Proto] = []  # of the other tasks' devices
@@ -115,14 +119,15 @@ class ClusterSession(TaskSession):
         self._numbered = 0  # names of transfers
         self._registered: list[tuple[str, str]] = []  # tasks and handles of parts
         self._steps_lock = threading.Lock()
-        if self._is_isolated:
+        if self._has_worker_sessions:
             self._create_worker_sessions(tasks)
 
     def _create_worker_sessions(self, tasks: list[str]) -> None:
-        self._isolated_tasks = tasks
+        self._tasks_with_sessions = tasks
         for task in tasks:
             request = protos.CreateWorkerSessionRequest(
-                session_handle=self._handle, isolate_session_state=True
+                session_handle=self._handle,
+                isolate_session_state=self._is_isolated,
             )
             if self._config.HasField("cluster_def"):
                 request.server_def.CopyFrom(self._cluster.server_def(task))
@@ -161,7 +166,7 @@ class ClusterSession(TaskSession):
             part.graph_def.library.CopyFrom(self._library())
             request = protos.RegisterGraphRequest(
                 session_handle=self._handle,
-                create_worker_session_called=self._is_isolated,
+                create_worker_session_called=self._has_worker_sessions,
                 graph_def=part.graph_def,
                 graph_options=self._config.graph_options,
             )
@@ -210,7 +215,7 @@ class ClusterSession(TaskSession):
         timeout_ms = self._options.timeout_ms
         if options is not None and options.timeout_in_ms:
             timeout_ms = options.timeout_in_ms
-        session = self._handle if self._is_isolated else ""
+        session = self._handle if self._has_worker_sessions else ""
         steps = self.task.steps
         run = StepRun(self._cluster, parts, steps, timeout_ms, session, partial_call)
         run.start(fed, options)
@@ -235,13 +240,15 @@ class ClusterSession(TaskSession):
         for task, handle in parts:
             deregister = protos.DeregisterGraphRequest(
                 session_handle=self._handle,
-                create_worker_session_called=self._is_isolated,
+                create_worker_session_called=self._has_worker_sessions,
                 graph_handle=handle,
             )
             calls.append((task, "DeregisterGraph", deregister))
-        if self._is_isolated:
+        if self._has_worker_sessions:
             delete = protos.DeleteWorkerSessionRequest(session_handle=self._handle)
-            calls += [(t, "DeleteWorkerSession", delete) for t in self._isolated_tasks]
+            calls += [
+                (t, "DeleteWorkerSession", delete) for t in self._tasks_with_sessions
+            ]
         for task, method, request in calls:
             with suppress(errors.OpError):
                 data = request.SerializeToString()

@@ -25,6 +25,11 @@ def task_of(device: Device) -> str:
     return device.name.partition("/device:")[0]
 
 
+def sources_of(node: ExecutedNode) -> list[str]:
+    """The names of the nodes that a node takes values from, or waits for."""
+    return [name.lstrip("^").partition(":")[0] for name in node.inputs]
+
+
 def add_control_loops(graph: ExecutedGraph, step: Step) -> None:
     """Make each receive inside a loop run once per iteration.
 
@@ -37,7 +42,7 @@ def add_control_loops(graph: ExecutedGraph, step: Step) -> None:
 
 
 class _Loop(NamedTuple):
-    """A control loop of a task: its Merge outputs a value per iteration."""
+    """A control loop of a device: its Merge outputs a value per iteration."""
 
     merge: str
     device: Device
@@ -59,6 +64,7 @@ class _ControlLoops:
             if node.is_transfer and node.inputs
         }
         self.made: dict[tuple[Path, str], _Loop] = {}
+        self.received: dict[str, Path] = {}  # the loops that a `_Recv` is in
 
     def run(self) -> None:
         for node in list(self.graph.nodes):
@@ -68,17 +74,41 @@ class _ControlLoops:
                 if path and task_of(send.device) != task_of(node.device):
                     loop = self.loop(path, node.device)
                     node.inputs = [f"^{loop.merge}"]
+                    self.received[node.name] = path
+
+        for node in self.graph.nodes:  # which grow: conditions are received, too
+            self.follow_loops(node)
+
+    def follow_loops(self, node: ExecutedNode) -> None:
+        """Have a node wait for the iteration if it takes from its task's other devices.
+
+        TensorFlow's workers cut these edges, and then let the `_Recv` wait instead.
+        """
+        paths: dict[Path, None] = {}
+        for name in sources_of(node):
+            source = self.by_name.get(name)
+            if source is None or source.device is node.device:
+                continue
+            if task_of(source.device) == task_of(node.device):
+                paths[self.path_of(source)] = None
+        node.inputs += [f"^{self.loop(p, node.device).merge}" for p in paths if p]
 
     def path_of(self, node: ExecutedNode) -> Path:
         """The loops that contain a node's outputs."""
+        if node.name in self.received:
+            return self.received[node.name]
         if node.node is not None and node.node in self.frames:
             return path_behind(node.node, self.frames[node.node])
-        source = node.inputs[0].lstrip("^").partition(":")[0] if node.inputs else ""
+        source, *_ = (*sources_of(node), "")
         return self.path_of(self.by_name[source]) if source in self.by_name else ()
 
     def loop(self, path: Path, device: Device) -> _Loop:
-        """The control loop on a device's task that follows the loop at `path`."""
-        key = path, task_of(device)
+        """The control loop on a device that follows the loop at `path`.
+
+        Each device has its own: TensorFlow's workers divide their parts by device, and
+        look for a control input of a `_Recv` on the device of that.
+        """
+        key = path, device.name
         if key in self.made:
             return self.made[key]
         around = self.loop(path[:-1], device) if path[:-1] else None

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from graphlib import TopologicalSorter
 
 from tfteach.engine.session.partition_graphs import ExecutedNode
-from tfteach.lib.distributed_runtime.control_loops import task_of
+from tfteach.lib.distributed_runtime.control_loops import sources_of, task_of
 
 SEND, RECV = "_Send", "_Recv"
 
@@ -119,8 +119,3 @@ def may_wait(node: ExecutedNode) -> bool:
         return False
     spec = node.node.spec
     return spec.may_wait or spec.calls_python
-
-
-def sources_of(node: ExecutedNode) -> list[str]:
-    """The names of a node's inputs, control inputs included."""
-    return [name.lstrip("^").partition(":")[0] for name in node.inputs]

@@ -294,14 +294,18 @@ class MasterService:
 
     def _new_session(self, config: Proto, target: str) -> TaskSession:
         """A session on the tasks that its device filters match, or its own cluster."""
-        if config.HasField("cluster_def"):
-            # Its variables are its own, as in TensorFlow.
+        brings_cluster = config.HasField("cluster_def")
+        is_isolated = brings_cluster or config.isolate_session_state
+        if config.experimental.share_session_state_in_clusterspec_propagation:
+            is_isolated = False
+        task, cluster = self._task, self._cluster
+        if brings_cluster:
             task, cluster = self._place_in(config.cluster_def, target)
-            return ClusterSession(task, cluster, config, is_isolated=True)
-        isolated = config.isolate_session_state
-        if self._cluster.filtered(config.device_filters) != [self._task.name]:
-            return ClusterSession(self._task, self._cluster, config, isolated)
-        return TaskSession(self._task.isolated() if isolated else self._task, config)
+        if is_isolated:
+            task = task.isolated()
+        if brings_cluster or cluster.filtered(config.device_filters) != [task.name]:
+            return ClusterSession(task, cluster, config, is_isolated)
+        return TaskSession(task, config)
 
     def _place_in(self, cluster_def: Proto, target: str) -> tuple[Task, Cluster]:
         """The server's task in the cluster of a session's ConfigProto.
@@ -320,7 +324,7 @@ class MasterService:
             for index, found in job.tasks.items():
                 if found != address:
                     continue
-                task = self._task.isolated(job.name, index)
+                task = self._task.renamed(job.name, index)
                 if task.name == self._task.name:
                     raise errors.InvalidArgumentError(
                         None,

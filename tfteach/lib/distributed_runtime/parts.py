@@ -15,13 +15,16 @@ from tfteach.framework.graphdef.graph_def import versions
 from tfteach.framework.operation import Tensor
 from tfteach.framework.protos import GraphDef
 from tfteach.framework.type_aliases import Proto
-from tfteach.lib.distributed_runtime.control_loops import add_control_loops, task_of
+from tfteach.lib.distributed_runtime.control_loops import (
+    add_control_loops,
+    sources_of,
+    task_of,
+)
 from tfteach.lib.distributed_runtime.exchange import (
     RECV,
     SEND,
     Way,
     may_wait,
-    sources_of,
     ways_of,
 )
 from tfteach.lib.distributed_runtime.partition_session import IN_LAST_CALL, IS_LIVE
@@ -81,7 +84,7 @@ class _PartsOfStep:
     ) -> None:
         self.devices = devices
         self.master = master
-        graph = ExecutedGraph(step)
+        graph = ExecutedGraph(step, task_of)
         add_control_loops(graph, step)
         self.nodes = graph.nodes
         self.are_live = not step.has_control_flow

@@ -67,22 +67,26 @@ class Task:
         self.resources = TaskResources(job)
         self.steps = RendezvousTable()
 
-    def isolated(self, job: str = "", index: int = 0) -> Task:
-        """The task as seen by a session that shares nothing with others.
+    def isolated(self) -> Task:
+        """The task as seen by a session that shares no variables with others."""
+        made = copy.copy(self)
+        made.resources = TaskResources(self._job)
+        return made
+
+    def renamed(self, job: str, index: int) -> Task:
+        """The task as seen by a session that defines its own cluster.
 
         Args:
-          job, index: its name in a cluster that the session defines.
+          job, index: its name in that cluster.
         """
         made = copy.copy(self)
-        made.resources = TaskResources(job or self._job)
-        if job:
-            made._job = job
-            made.name = f"/job:{job}/replica:0/task:{index}"
-            made.devices = [copy.copy(device) for device in self.devices]
-            host = made.devices[0]
-            for device in made.devices:
-                device.name = f"{made.name}/device:{device.device_type}:{device.index}"
-                device.host = None if device is host else host
+        made._job = job
+        made.name = f"/job:{job}/replica:0/task:{index}"
+        made.devices = [copy.copy(device) for device in self.devices]
+        host = made.devices[0]
+        for device in made.devices:
+            device.name = f"{made.name}/device:{device.device_type}:{device.index}"
+            device.host = None if device is host else host
         return made
 
     def attributes(self) -> list[Proto]:

@@ -77,22 +77,20 @@ class WorkerService:
     def _create_session(self, call: Call) -> bytes:
         request = protos.CreateWorkerSessionRequest.FromString(call.request)
         handle, brought = request.session_handle, request.server_def
+        task, cluster = self.task, self.cluster
         if brought.HasField("cluster"):
-            task = self.task.isolated(brought.job_name, brought.task_index)
-            own, protocol = self.cluster.methods, self.cluster.protocol
+            task = task.renamed(brought.job_name, brought.task_index)
+            own, protocol = cluster.methods, cluster.protocol
             cluster = Cluster(brought.cluster, task.name, own, protocol)
-            self._sessions[handle] = WorkerSession(task, cluster, self.steps)
-        elif request.isolate_session_state:
-            task = self.task.isolated()
-            self._sessions[handle] = WorkerSession(task, self.cluster, self.steps)
-        else:
-            self._sessions[handle] = self._shared
+        if request.isolate_session_state:
+            task = task.isolated()
+        self._sessions[handle] = WorkerSession(task, cluster, self.steps)
         return encoded(protos.CreateWorkerSessionResponse())
 
     def _delete_session(self, call: Call) -> bytes:
         request = protos.DeleteWorkerSessionRequest.FromString(call.request)
         found = self._sessions.pop(request.session_handle, None)
-        if found is not None and found is not self._shared:
+        if found is not None and found.task.resources is not self.task.resources:
             found.task.resources.clear()
         return encoded(protos.DeleteWorkerSessionResponse())
 
