@@ -162,6 +162,7 @@ import tensorflow.examples.tutorials.mnist.input_data as input_data
 from tensorflow.examples.tutorials.mnist import mnist; mnist.inference
 from tensorflow.core.framework import graph_pb2, node_def_pb2, summary_pb2, types_pb2
 from tensorflow.core.protobuf import config_pb2; assert config_pb2.ConfigProto()
+from tensorflow.core.protobuf.config_pb2 import RPCOptions; RPCOptions()
 from tensorflow.core.framework.graph_pb2 import GraphDef; assert GraphDef is tf.GraphDef
 from tensorflow.core.util import event_pb2
 from tensorflow.python.eager import context; assert not context.executing_eagerly()

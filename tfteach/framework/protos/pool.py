@@ -123,6 +123,10 @@ def message(name: str) -> Any:
     return getattr(proto_module(file), name)
 
 
+# File -> messages that it had in TensorFlow 1.15, and the file that has them today.
+_MOVED = {"config": {"RPCOptions": "rpc_options"}}
+
+
 def proto_module(file: str) -> ModuleType:
     """The messages and enums of `<file>.proto`, such as "graph", as a module.
 
@@ -147,6 +151,8 @@ def proto_module(file: str) -> ModuleType:
         else:
             theirs = importlib.import_module(f"tensorboard.compat.proto.{file}_pb2")
             found = _as_module(file, _load(theirs.DESCRIPTOR))
+            for name, moved_to in _MOVED.get(file, {}).items():
+                setattr(found, name, getattr(proto_module(moved_to), name))
         _modules[file] = found
     return found
 
