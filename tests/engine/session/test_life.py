@@ -389,3 +389,16 @@ def test_a_fetched_read_shows_what_the_run_has_written(in_branch: bool) -> None:
         if in_branch:
             fetches.append(tf.cond(tf.constant(True), lambda: 1.0, lambda: 2.0))
         assert session.run(fetches)[:3] == [5.0, 5.0, 5.0]
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_a_run_that_a_closing_session_does_not_stop_keeps_its_variables(use_resource):
+    with tf.Graph().as_default():
+        session = tf.Session()
+        variable = tf.Variable(3.0, use_resource=use_resource)
+        session.run(variable.initializer)
+        with tf.control_dependencies([tf.py_func(session.close, [], [])]):
+            added = variable.assign_add(1.0)
+        assert session.run(added) == 4.0
+        with pytest.raises(RuntimeError, match="closed Session"):
+            session.run(added)

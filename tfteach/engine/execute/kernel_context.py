@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from tfteach.framework.errors import CancelledError
 from tfteach.framework.function_attribute import Function
 from tfteach.framework.operation import Operation
+from tfteach.framework.variable_cell import Cell
 from tfteach.framework.waiting import Cancellation, wait_until
 
 if TYPE_CHECKING:
@@ -59,6 +60,17 @@ class Resources:
                 if hasattr(item, "clear"):
                     item.clear()
                 del self._items[key]
+
+    def release(self) -> None:
+        """Forget everything, and end the threads of iterators.
+
+        Variables keep their values: runs of other threads may still read them.
+        """
+        with self._lock:
+            for item in self._items.values():
+                if hasattr(item, "clear") and not isinstance(item, Cell):
+                    item.clear()
+            self._items.clear()
 
 
 class OpStates(Resources):

@@ -483,7 +483,7 @@ class BaseSession:
             self._programs.clear()
             self.planner.close()
             released, self.resources = self.resources, Resources()
-        released.clear()  # ends the threads of iterators
+        released.release()
         if remote is not None:
             remote.close()
 
