@@ -7,6 +7,7 @@ import pytest
 
 import tfteach as tf
 from tests.free_ports import free_ports
+from tfteach.lib.distributed_runtime import cluster as cluster_tasks
 
 SERVER = """
 import sys
@@ -29,6 +30,23 @@ def eventually(is_so):
     while not is_so():
         assert time.monotonic() < end_s
         time.sleep(0.01)
+
+
+@pytest.fixture
+def by_grpc(monkeypatch):
+    """Tasks of one process talk as those of several do."""
+    monkeypatch.setattr(cluster_tasks, "local_methods", lambda address: None)
+
+
+@pytest.fixture(scope="module")
+def two_servers():
+    """The servers of ps:0 and worker:0."""
+    addresses = free_addresses(2)
+    cluster = dict(zip(("ps", "worker"), ([a] for a in addresses), strict=True))
+    made = [tf.train.Server(cluster, job) for job in cluster]
+    yield made
+    for server in made:
+        server._stop()
 
 
 @pytest.fixture(scope="package")

@@ -13,6 +13,8 @@ from tfteach.lib.distributed_runtime import service, step_run
 from tfteach.lib.distributed_runtime.channel import shared_channel
 from tfteach.lib.distributed_runtime.rendezvous import Key
 
+pytestmark = pytest.mark.usefixtures("by_grpc")
+
 
 @pytest.fixture(scope="module")
 def cluster():
@@ -28,12 +30,6 @@ def servers(cluster):
     yield made
     for server in made:
         server._stop()
-
-
-@pytest.fixture(autouse=True)
-def by_grpc(monkeypatch):
-    """Tasks of one process talk as those of several do."""
-    monkeypatch.setattr(cluster_tasks, "local_methods", lambda address: None)
 
 
 @pytest.fixture

@@ -8,7 +8,8 @@ import pytest
 
 import tfteach as tf
 from tests.lib.distributed_runtime.conftest import eventually
-from tfteach.lib.distributed_runtime import cluster as cluster_tasks
+
+pytestmark = pytest.mark.usefixtures("by_grpc")
 
 
 @pytest.fixture(scope="module")
@@ -17,11 +18,6 @@ def servers():
     yield made
     for server in made:
         server._stop()
-
-
-@pytest.fixture(autouse=True)
-def by_grpc(monkeypatch):
-    monkeypatch.setattr(cluster_tasks, "local_methods", lambda address: None)
 
 
 @pytest.fixture

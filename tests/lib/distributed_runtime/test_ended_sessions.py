@@ -18,21 +18,7 @@ from tfteach.lib.distributed_runtime.rendezvous import RendezvousTable
 PS, WORKER = "/job:ps/task:0", "/job:worker/task:0"
 
 
-@pytest.fixture(scope="module")
-def servers():
-    """The servers of ps:0 and worker:0."""
-    addresses = free_addresses(2)
-    cluster = dict(zip(("ps", "worker"), ([a] for a in addresses), strict=True))
-    made = [tf.train.Server(cluster, job) for job in cluster]
-    yield made
-    for server in made:
-        server._stop()
-
-
-@pytest.fixture(autouse=True)
-def by_grpc(monkeypatch):
-    """Tasks of one process talk as those of several do."""
-    monkeypatch.setattr(cluster_tasks, "local_methods", lambda address: None)
+pytestmark = pytest.mark.usefixtures("by_grpc")
 
 
 @pytest.fixture
@@ -84,13 +70,13 @@ def run_partially(session, element):
 
 @pytest.mark.parametrize("runs", [run, run_callable, run_partially])
 @pytest.mark.parametrize("ends", ["close", "reset"])
-def test_a_session_ends_in_a_step(servers, graph, runs, ends):
+def test_a_session_ends_in_a_step(two_servers, graph, runs, ends):
     # As in TensorFlow 1.15, whose partial runs say less.
     with tf.device(PS):
         element = tf.FIFOQueue(1, tf.float32).dequeue()
     with tf.device(WORKER):
         element = element * 2.0
-    session = tf.Session(servers[1].target)
+    session = tf.Session(two_servers[1].target)
     found = []
 
     def fail():
@@ -100,18 +86,18 @@ def test_a_session_ends_in_a_step(servers, graph, runs, ends):
 
     thread = threading.Thread(target=fail)
     thread.start()
-    eventually(lambda: waits_at(servers[0]))
+    eventually(lambda: waits_at(two_servers[0]))
     if ends == "close":
         session.close()
     else:
-        tf.Session.reset(servers[1].target)
+        tf.Session.reset(two_servers[1].target)
     thread.join(60)
     assert found == ["Step was cancelled by an explicit call to `Session::Close()`."]
-    eventually(lambda: not any(map(kept, servers)))
+    eventually(lambda: not any(map(kept, two_servers)))
 
 
 @pytest.mark.parametrize("isolated", [False, True])
-def test_parts_that_the_master_forgot(servers, graph, monkeypatch, isolated):
+def test_parts_that_the_master_forgot(two_servers, graph, monkeypatch, isolated):
     """One was evicted from its cache, of another step a task took no part."""
     config = tf.ConfigProto(isolate_session_state=isolated)
     call = Cluster.call
@@ -125,38 +111,38 @@ def test_parts_that_the_master_forgot(servers, graph, monkeypatch, isolated):
         a = tf.constant(1.0) + 1.0
     with tf.device(WORKER):
         b = a + 1.0
-    with tf.Session(servers[1].target, config=config) as session:
+    with tf.Session(two_servers[1].target, config=config) as session:
         assert session.run([a, b]) == [2.0, 3.0]
-        (served,) = servers[1]._master._sessions.values()
+        (served,) = two_servers[1]._master._sessions.values()
         served.session._parts._limit = 1
         assert session.run(a) == 2.0
         monkeypatch.setattr(Cluster, "call", refuse)
         with pytest.raises(tf.errors.UnavailableError):
             session.run(b)
         monkeypatch.setattr(Cluster, "call", call)
-        assert len(servers[0]._worker._graphs) == 3
+        assert len(two_servers[0]._worker._graphs) == 3
         # Their lines are the client's.
-        parts = servers[0]._worker._graphs.values()
+        parts = two_servers[0]._worker._graphs.values()
         assert not any(op.source for p in parts for op in p.graph.operations)
-    eventually(lambda: not any(map(kept, servers)))
+    eventually(lambda: not any(map(kept, two_servers)))
 
 
-def test_a_step_that_is_registered_while_its_session_closes(servers, graph):
-    with tf.Session(servers[1].target) as session:
+def test_a_step_that_is_registered_while_its_session_closes(two_servers, graph):
+    with tf.Session(two_servers[1].target) as session:
         session.run(tf.constant(1.0))
-        (served,) = servers[1]._master._sessions.values()
-    eventually(lambda: not any(map(kept, servers)))
+        (served,) = two_servers[1]._master._sessions.values()
+    eventually(lambda: not any(map(kept, two_servers)))
     elements = tuple(served.session.graph.operations)
     with pytest.raises(tf.errors.CancelledError, match="closed"):
         served.session.parts_of(elements, ())
-    assert not any(map(kept, servers))
+    assert not any(map(kept, two_servers))
 
 
 @pytest.mark.parametrize("gives_up", ["before", "after"])
-def test_a_client_that_gives_up_on_a_session(servers, monkeypatch, gives_up):
+def test_a_client_that_gives_up_on_a_session(two_servers, monkeypatch, gives_up):
     """It waits for a task that has not started, or is late to say so."""
     ended = threading.Event()
-    master = servers[1]._master
+    master = two_servers[1]._master
     make = type(master)._new_session
 
     def cancel():
@@ -181,9 +167,11 @@ def test_a_client_that_gives_up_on_a_session(servers, monkeypatch, gives_up):
     sessions = []
     monkeypatch.setattr(type(master), "_new_session", made)
     request = protos.CreateSessionRequest().SerializeToString()
-    call = channel_to(servers[1]).start("MasterService/CreateSession", request)
+    call = channel_to(two_servers[1]).start("MasterService/CreateSession", request)
     assert ended.wait(60)
-    eventually(lambda: all(s._closed for s in sessions) and not any(map(kept, servers)))
+    eventually(
+        lambda: all(s._closed for s in sessions) and not any(map(kept, two_servers))
+    )
     assert len(sessions) == (gives_up == "after")
 
 
@@ -270,9 +258,9 @@ def registered(server):
 
 
 @pytest.mark.parametrize("is_partial", [False, True])
-def test_a_call_that_arrives_after_its_step(servers, is_partial):
-    handle, (x, y) = registered(servers[0])
-    channel = channel_to(servers[0])
+def test_a_call_that_arrives_after_its_step(two_servers, is_partial):
+    handle, (x, y) = registered(two_servers[0])
+    channel = channel_to(two_servers[0])
     cleanup = protos.CleanupGraphRequest(step_id=77).SerializeToString()
     channel.call("WorkerService/CleanupGraph", cleanup, 30)
     request = protos.RunGraphRequest(
@@ -283,21 +271,21 @@ def test_a_call_that_arrives_after_its_step(servers, is_partial):
         channel.call("WorkerService/RunGraph", request.SerializeToString(), 30)
     request = protos.DeregisterGraphRequest(graph_handle=handle).SerializeToString()
     channel.call("WorkerService/DeregisterGraph", request, 30)
-    assert not kept(servers[0])
+    assert not kept(two_servers[0])
 
 
-def test_a_master_that_is_gone_in_a_step(servers):
+def test_a_master_that_is_gone_in_a_step(two_servers):
     """It will not say that the step is over."""
-    handle, (_, y) = registered(servers[0])
+    handle, (_, y) = registered(two_servers[0])
     request = protos.RunGraphRequest(
         graph_handle=handle, step_id=78, recv_key=[y], is_partial=True
     )
-    call = channel_to(servers[0]).start(
+    call = channel_to(two_servers[0]).start(
         "WorkerService/RunGraph", request.SerializeToString()
     )
-    worker = servers[0]._worker
+    worker = two_servers[0]._worker
     eventually(lambda: 78 in worker._partial_runs)
     call.cancel()
     eventually(lambda: not worker._partial_runs and not worker.steps._steps)
     request = protos.DeregisterGraphRequest(graph_handle=handle).SerializeToString()
-    channel_to(servers[0]).call("WorkerService/DeregisterGraph", request, 30)
+    channel_to(two_servers[0]).call("WorkerService/DeregisterGraph", request, 30)

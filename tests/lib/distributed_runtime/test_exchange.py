@@ -4,33 +4,24 @@ import numpy as np
 import pytest
 
 import tfteach as tf
-from tests.lib.distributed_runtime.conftest import eventually, free_addresses
-from tfteach.lib.distributed_runtime import cluster as cluster_tasks
+from tests.lib.distributed_runtime.conftest import eventually
 from tfteach.lib.distributed_runtime.channel import Channel
 
 PS, WORKER = "/job:ps/task:0", "/job:worker/task:0"
 RUN = "RunGraph"
 
 
-@pytest.fixture(scope="module")
-def servers():
-    addresses = free_addresses(2)
-    cluster = dict(zip(("ps", "worker"), ([a] for a in addresses), strict=True))
-    made = [tf.train.Server(cluster, job) for job in cluster]
-    yield made
-    for server in made:
-        server._stop()
-
-
 @pytest.fixture
-def session(servers, monkeypatch):
+def session(two_servers, by_grpc):
     """A session of the worker; no task keeps anything of its steps."""
-    monkeypatch.setattr(cluster_tasks, "local_methods", lambda address: None)
-    tf.Session.reset(servers[1].target, [""])
+    tf.Session.reset(two_servers[1].target, [""])
     config = tf.ConfigProto(operation_timeout_in_ms=30000)
-    with tf.Graph().as_default(), tf.Session(servers[1].target, config=config) as made:
+    with (
+        tf.Graph().as_default(),
+        tf.Session(two_servers[1].target, config=config) as made,
+    ):
         yield made
-    services = [server._worker for server in servers]
+    services = [server._worker for server in two_servers]
     eventually(lambda: not any(s._partial_runs or s.steps._steps for s in services))
 
 
@@ -154,7 +145,7 @@ def test_a_traced_step_is_told_by_all_tasks(session):
     assert {"v", "more"} <= ran
 
 
-def test_each_transfer_has_its_own_name(session, servers):
+def test_each_transfer_has_its_own_name(session, two_servers):
     """TensorFlow's workers cache the kernels of stateful ops by name."""
     with tf.device(PS):
         a = tf.placeholder(tf.float32, []) * 2.0
@@ -164,7 +155,7 @@ def test_each_transfer_has_its_own_name(session, servers):
     fed = {a.op.inputs[0]: 3.0}
     assert session.run(b, fed) == 7.0
     assert session.run(b, fed, options, metadata) == 7.0
-    (master,) = servers[1]._master._sessions.values()
+    (master,) = two_servers[1]._master._sessions.values()
     names = [
         node.name
         for parts in master.session._parts.values()

@@ -11,30 +11,18 @@ import pytest
 
 import tfteach as tf
 from tests.lib.distributed_runtime.conftest import eventually, free_addresses
-from tfteach.lib.distributed_runtime import cluster as cluster_tasks
 
 PS, WORKER = "/job:ps/task:0", "/job:worker/task:0"
 INVALID = tf.errors.InvalidArgumentError
 SET_UP_FIRST = "Must run PartialRunSetup before performing partial runs"
 
 
-@pytest.fixture(scope="module")
-def servers():
-    addresses = free_addresses(2)
-    cluster = dict(zip(("ps", "worker"), ([a] for a in addresses), strict=True))
-    made = [tf.train.Server(cluster, job) for job in cluster]
-    yield made
-    for server in made:
-        server._stop()
-
-
 @pytest.fixture
-def session(servers, monkeypatch):
+def session(two_servers, by_grpc):
     """A session of the worker; no task keeps anything of its partial runs."""
-    monkeypatch.setattr(cluster_tasks, "local_methods", lambda address: None)
-    with tf.Graph().as_default(), tf.Session(servers[1].target) as made:
+    with tf.Graph().as_default(), tf.Session(two_servers[1].target) as made:
         yield made
-    services = [server._worker for server in servers]
+    services = [server._worker for server in two_servers]
     eventually(lambda: not any(s._partial_runs or s.steps._steps for s in services))
     eventually(lambda: not waiting_threads())
 
@@ -179,12 +167,12 @@ def test_a_session_that_closes_ends_its_runs(session):
     eventually(waiting_threads)  # and with the fixture these end
 
 
-def test_time_limit(servers, session):
+def test_time_limit(two_servers, session):
     g = Chain()
     with tf.device(PS):
         waits = tf.FIFOQueue(1, tf.float32, [[]]).dequeue() + g.a
     config = tf.ConfigProto(operation_timeout_in_ms=200)
-    with tf.Session(servers[1].target, config=config) as limited:
+    with tf.Session(two_servers[1].target, config=config) as limited:
         handle = limited.partial_run_setup(waits, [g.a])
         with pytest.raises(tf.errors.DeadlineExceededError):
             limited.partial_run(handle, waits, {g.a: 1})
